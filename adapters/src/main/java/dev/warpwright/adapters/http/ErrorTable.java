@@ -1,0 +1,137 @@
+package dev.warpwright.adapters.http;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One protocol's table of failures. {@link Failures} does the mapping, this is what it knows.
+ *
+ * @param provider the provider's name in messages
+ * @param requestIdHeader the header that carries the provider's id of a request
+ * @param statusByName structured codes and types, in lower case, and the status that each stands
+ *     for inside a successful response
+ * @param contextNames codes and types, in lower case, that say that the input is too long
+ * @param contextForms the closed table of whole messages that say so without a code
+ */
+public record ErrorTable(
+    String provider,
+    String requestIdHeader,
+    Map<String, Integer> statusByName,
+    Set<String> contextNames,
+    List<ContextForm> contextForms) {
+  /** The code that is never retried on the same target, whatever the status. */
+  static final String INSUFFICIENT_QUOTA = "insufficient_quota";
+
+  private static final int PAYLOAD_TOO_LARGE = 413;
+
+  /**
+   * The names that all protocols share: what OpenAI, Anthropic, Google and Amazon call the same
+   * things.
+   */
+  public static final Map<String, Integer> COMMON_NAMES =
+      Map.ofEntries(
+          Map.entry("overloaded_error", 529),
+          Map.entry("server_is_overloaded", 503),
+          Map.entry("unavailable", 503),
+          Map.entry("rate_limit_error", 429),
+          Map.entry("rate_limit_exceeded", 429),
+          Map.entry("resource_exhausted", 429),
+          Map.entry("throttlingexception", 429),
+          Map.entry(INSUFFICIENT_QUOTA, 402),
+          Map.entry("billing_error", 402),
+          Map.entry("timeout_error", 408),
+          Map.entry("deadline_exceeded", 504),
+          Map.entry("api_error", 500),
+          Map.entry("server_error", 500),
+          Map.entry("internal", 500),
+          Map.entry("invalid_request_error", 400),
+          Map.entry("invalid_argument", 400),
+          Map.entry("not_found_error", 404),
+          Map.entry("authentication_error", 401),
+          Map.entry("permission_error", 403));
+
+  /** The names that all protocols share for an input longer than the context window. */
+  public static final Set<String> COMMON_CONTEXT_NAMES =
+      Set.of("context_length_exceeded", "context_window_exceeded", "request_too_large");
+
+  /** Copies the collections. */
+  public ErrorTable {
+    statusByName = Map.copyOf(statusByName);
+    contextNames = Set.copyOf(contextNames);
+    contextForms = List.copyOf(contextForms);
+  }
+
+  /**
+   * The status of an error: the real one, else the embedded one, else the one that its code or type
+   * stands for.
+   *
+   * @param httpStatus the response's status if it is 400 or above, else 0
+   * @param error what the body says
+   * @return the status, 0 if nothing structured tells
+   */
+  int status(int httpStatus, ErrorObject error) {
+    if (httpStatus != 0) {
+      return httpStatus;
+    }
+    if (error.embeddedStatus().isPresent()) {
+      return error.embeddedStatus().getAsInt();
+    }
+    int byCode = statusByName.getOrDefault(lower(error.code()), 0);
+    return byCode != 0 ? byCode : statusByName.getOrDefault(lower(error.type()), 0);
+  }
+
+  /**
+   * The one name that decisions see: the exhausted quota wherever it stands, else the code or the
+   * type, whichever this table knows, else the code, else the type.
+   */
+  @Nullable String decidingName(ErrorObject error) {
+    String code = error.code();
+    String type = error.type();
+    if (isQuota(code) || isQuota(type)) {
+      return INSUFFICIENT_QUOTA;
+    }
+    if (isKnown(code)) {
+      return code;
+    }
+    if (isKnown(type)) {
+      return type;
+    }
+    return code != null ? code : type;
+  }
+
+  /** Whether the input was too long for the model. */
+  boolean isContextOverflow(int status, ErrorObject error) {
+    if (isQuota(error.code()) || isQuota(error.type())) {
+      return false;
+    }
+    if (status == PAYLOAD_TOO_LARGE
+        || contextNames.contains(lower(error.code()))
+        || contextNames.contains(lower(error.type()))) {
+      return true;
+    }
+    String message = error.message();
+    return message != null
+        && mayHideContextOverflow(status)
+        && contextForms.stream().anyMatch(form -> form.matches(message));
+  }
+
+  /** A plain 400 or 422, a server error around the message, or an error without any status. */
+  private static boolean mayHideContextOverflow(int status) {
+    return status == 0 || status == 400 || status == 422 || status >= 500;
+  }
+
+  private boolean isKnown(@Nullable String name) {
+    return statusByName.containsKey(lower(name)) || contextNames.contains(lower(name));
+  }
+
+  private static boolean isQuota(@Nullable String name) {
+    return lower(name).equals(INSUFFICIENT_QUOTA);
+  }
+
+  private static String lower(@Nullable String name) {
+    return name == null ? "" : name.toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,178 @@
+package dev.warpwright.adapters.http;
+
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderException.Kind;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.ProtocolException;
+import java.net.UnknownHostException;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.Optional;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+
+/**
+ * Turns everything that can go wrong with an exchange into a {@link ProviderException}: the one
+ * place where failures get their kind. What a protocol calls things is in its {@link ErrorTable}.
+ *
+ * <p>Pure but for the clock, which turns points in time into waits.
+ */
+public final class Failures {
+  private static final int LONGEST_REQUEST_ID = 256;
+
+  private final ErrorTable table;
+  private final InstantSource clock;
+
+  /**
+   * Maps failures of one protocol.
+   *
+   * @param table what the protocol calls things
+   * @param clock the wall clock
+   */
+  public Failures(ErrorTable table, InstantSource clock) {
+    this.table = table;
+    this.clock = clock;
+  }
+
+  /**
+   * The provider's id of a request.
+   *
+   * @param headers the response's headers
+   * @return the id, if it is there and of a reasonable length
+   */
+  public Optional<String> requestId(HttpHeaders headers) {
+    return headers
+        .firstValue(table.requestIdHeader())
+        .filter(id -> !id.isBlank() && id.length() <= LONGEST_REQUEST_ID);
+  }
+
+  /** A status of 400 or above. */
+  ProviderException status(int status, HttpHeaders headers, byte[] body) {
+    return classified(
+        Kind.HTTP_STATUS,
+        table.provider() + " request failed with status " + status + ".",
+        status,
+        errorOf(body),
+        headers);
+  }
+
+  private static ErrorObject errorOf(byte[] body) {
+    try {
+      var json = StrictJson.readDocument(body);
+      return ErrorObject.in(json).or(() -> ErrorObject.itself(json)).orElse(ErrorObject.NONE);
+    } catch (JacksonException _) {
+      String text = new String(body, StandardCharsets.UTF_8).strip();
+      return new ErrorObject(
+          null,
+          null,
+          ErrorObject.NONE.embeddedStatus(),
+          text.isEmpty() ? null : text,
+          Optional.empty());
+    }
+  }
+
+  /**
+   * An error object inside a successful response.
+   *
+   * @param error the error
+   * @param headers the response's headers
+   * @return the exception, of kind PROVIDER_EVENT or CONTEXT_LENGTH
+   */
+  public ProviderException event(ErrorObject error, HttpHeaders headers) {
+    return classified(
+        Kind.PROVIDER_EVENT,
+        table.provider() + " reported an error inside a successful response.",
+        0,
+        error,
+        headers);
+  }
+
+  private ProviderException classified(
+      Kind kind, String message, int httpStatus, ErrorObject error, HttpHeaders headers) {
+    int status = table.status(httpStatus, error);
+    boolean overflow = table.isContextOverflow(status, error);
+    return ProviderException.builder(overflow ? Kind.CONTEXT_LENGTH : kind, message)
+        .status(status)
+        .code(table.decidingName(error))
+        .requestId(requestId(headers).orElse(null))
+        .providerMessage(error.message())
+        .retryAfter(
+            RetryAfter.read(headers, error.details(), status, clock.instant()).orElse(null))
+        .build();
+  }
+
+  /**
+   * An answer that breaks the protocol.
+   *
+   * @param what completes "OpenAI's answer …"; a fixed text without content
+   * @param headers the response's headers
+   * @return the exception, of kind PROTOCOL
+   */
+  public ProviderException protocol(String what, HttpHeaders headers) {
+    return protocol(what, headers, 0, null);
+  }
+
+  ProviderException protocol(
+      String what, HttpHeaders headers, int status, @Nullable Throwable cause) {
+    return ProviderException.builder(Kind.PROTOCOL, table.provider() + "'s answer " + what)
+        .status(status)
+        .requestId(requestId(headers).orElse(null))
+        .cause(cause)
+        .build();
+  }
+
+  /** A failure of the connection, before or after the response's headers. */
+  ProviderException io(IOException failure, boolean headersSeen) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof HttpConnectTimeoutException) {
+        return io(Kind.TIMEOUT, "could not be connected to within the connect timeout.", failure);
+      }
+      if (cause instanceof HttpTimeoutException) {
+        return io(Kind.TIMEOUT, "did not answer within a limit of the HTTP client.", failure);
+      }
+      if (cause instanceof ConnectException
+          || cause instanceof UnknownHostException
+          || cause instanceof NoRouteToHostException) {
+        return io(Kind.CONNECT, "could not be connected to.", failure);
+      }
+      if (cause instanceof SSLHandshakeException
+          || cause instanceof SSLPeerUnverifiedException
+          || (cause instanceof SSLException && !headersSeen)) {
+        return io(Kind.CONNECT, "could not be connected to: the TLS handshake failed.", failure);
+      }
+      if (cause instanceof ProtocolException) {
+        return io(Kind.PROTOCOL, "did not answer in HTTP.", failure);
+      }
+    }
+    return io(
+        Kind.READ,
+        headersSeen
+            ? "broke the connection while the answer was read."
+            : "broke the connection before it answered.",
+        failure);
+  }
+
+  private ProviderException io(Kind kind, String what, IOException failure) {
+    return ProviderException.builder(kind, table.provider() + " " + what).cause(failure).build();
+  }
+
+  /**
+   * A call that was not made.
+   *
+   * @param why a fixed text
+   * @param cause the failure below, if there is one
+   * @return the exception, of kind OTHER
+   */
+  public ProviderException notSent(String why, @Nullable Throwable cause) {
+    return ProviderException.builder(Kind.OTHER, why).cause(cause).build();
+  }
+}

@@ -1,0 +1,182 @@
+package dev.warpwright.adapters.openai;
+
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolSpec;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Writes the body of a Chat Completions request. Pure: the same call gives the same bytes.
+ *
+ * <p>Only documented members are written, and only when they are set. Decisions that the protocol
+ * leaves open:
+ *
+ * <ul>
+ *   <li>A tool's result is the JSON text of its output, so a string keeps its quotes and a reader
+ *       can tell {@code "3"} from {@code 3}. A failure is <code>{"error":{"message":…}}</code>.
+ *   <li>The input of a call that could not be read is replayed as the empty object: the protocol
+ *       wants JSON there, and servers whose prompt templates parse it fail on anything else. The
+ *       call's result tells the model what was wrong.
+ *   <li>A turn that holds only calls has the content null.
+ * </ul>
+ */
+final class ChatRequest {
+  private ChatRequest() {}
+
+  /** The request's body, UTF-8. */
+  static byte[] body(String modelId, ModelCall call) {
+    ObjectNode body = StrictJson.mapper().createObjectNode();
+    body.put("model", modelId);
+    messages(call.messages(), body.putArray("messages"));
+    tools(call, body);
+    call.temperature()
+        .ifPresent(temperature -> body.put("temperature", decimal("temperature", temperature)));
+    call.maxTokens().ifPresent(limit -> body.put("max_tokens", limit));
+    body.put("stream", false);
+    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static BigDecimal decimal(String name, double value) {
+    if (!Double.isFinite(value)) {
+      throw refused(name + " must be a finite number.");
+    }
+    return new BigDecimal(Double.toString(value));
+  }
+
+  private static void tools(ModelCall call, ObjectNode body) {
+    if (call.tools().isEmpty()) {
+      if (!(call.toolChoice() instanceof ToolChoice.Auto
+          || call.toolChoice() instanceof ToolChoice.None)) {
+        throw refused("A tool cannot be required when the call offers none.");
+      }
+      return; // the protocol refuses a tool choice without tools
+    }
+    ArrayNode tools = body.putArray("tools");
+    for (ToolSpec tool : call.tools()) {
+      ObjectNode function = tools.addObject().put("type", "function").putObject("function");
+      function.put("name", tool.name());
+      function.put("description", tool.description());
+      function.set("parameters", StrictJson.read(tool.inputSchema().text()));
+    }
+    switch (call.toolChoice()) {
+      case ToolChoice.Auto _ -> {} // the protocol's default
+      case ToolChoice.None _ -> body.put("tool_choice", "none");
+      case ToolChoice.Required _ -> body.put("tool_choice", "required");
+      case ToolChoice.Named named ->
+          body.putObject("tool_choice")
+              .put("type", "function")
+              .putObject("function")
+              .put("name", named.name());
+    }
+  }
+
+  private static void messages(List<Message> messages, ArrayNode out) {
+    Map<String, Integer> callOrder = new HashMap<>();
+    List<ToolResult> results = new ArrayList<>();
+    for (Message message : messages) {
+      if (message.role() == Role.TOOL) {
+        results.addAll(message.toolResults());
+        continue;
+      }
+      results(results, callOrder, out);
+      switch (message.role()) {
+        case SYSTEM -> text("system", message, out);
+        case USER -> text("user", message, out);
+        case ASSISTANT -> {
+          callOrder.clear();
+          for (ToolCall call : message.toolCalls()) {
+            callOrder.put(call.id(), callOrder.size());
+          }
+          assistant(message, out);
+        }
+        case TOOL -> throw new AssertionError(message.role());
+      }
+    }
+    results(results, callOrder, out);
+  }
+
+  private static void text(String role, Message message, ArrayNode out) {
+    out.addObject().put("role", role).put("content", message.text());
+  }
+
+  private static void assistant(Message message, ArrayNode out) {
+    List<ToolCall> calls = message.toolCalls();
+    if (calls.isEmpty()) {
+      text("assistant", message, out);
+      return;
+    }
+    requireTextBeforeCalls(message);
+    ObjectNode turn = out.addObject().put("role", "assistant");
+    String text = message.text();
+    if (text.isEmpty()) {
+      turn.putNull("content");
+    } else {
+      turn.put("content", text);
+    }
+    ArrayNode toolCalls = turn.putArray("tool_calls");
+    for (ToolCall call : calls) {
+      toolCalls
+          .addObject()
+          .put("id", call.id())
+          .put("type", "function")
+          .putObject("function")
+          .put("name", call.name())
+          .put("arguments", call.input().text());
+    }
+  }
+
+  /** Text after calls has no place in this protocol, and moving it would change its meaning. */
+  private static void requireTextBeforeCalls(Message message) {
+    boolean called = false;
+    for (Part part : message.parts()) {
+      if (called && part instanceof Part.Text) {
+        throw refused("Text after a tool call cannot be sent in this protocol.");
+      }
+      called |= part instanceof ToolCall;
+    }
+  }
+
+  /** Writes the results that were gathered, in the order of the calls that they answer. */
+  private static void results(
+      List<ToolResult> results, Map<String, Integer> callOrder, ArrayNode out) {
+    results.sort(
+        Comparator.comparing(
+            result -> callOrder.getOrDefault(result.callId(), Integer.MAX_VALUE)));
+    for (ToolResult result : results) {
+      out.addObject()
+          .put("role", "tool")
+          .put("tool_call_id", result.callId())
+          .put("content", content(result));
+    }
+    results.clear();
+  }
+
+  private static String content(ToolResult result) {
+    if (!result.error()) {
+      return result.output().text();
+    }
+    Json output = result.output();
+    String message = output.value() instanceof String text ? text : output.text();
+    return Json.of(Map.of("error", Map.of("message", message))).text();
+  }
+
+  private static ProviderException refused(String message) {
+    return ProviderException.builder(ProviderException.Kind.OTHER, message).build();
+  }
+}

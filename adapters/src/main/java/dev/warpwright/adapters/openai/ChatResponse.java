@@ -1,0 +1,207 @@
+package dev.warpwright.adapters.openai;
+
+import dev.warpwright.adapters.http.Answer;
+import dev.warpwright.adapters.http.ErrorObject;
+import dev.warpwright.adapters.http.Failures;
+import dev.warpwright.adapters.wire.CallIds;
+import dev.warpwright.adapters.wire.Counters;
+import dev.warpwright.adapters.wire.FinishReasons;
+import dev.warpwright.adapters.wire.ToolArguments;
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.TokenCount;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.Usage;
+import java.net.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Reads a whole Chat Completions answer, leniently: what is not known is passed over, what is absent
+ * stays absent. An answer without a first choice with a message breaks the protocol.
+ */
+final class ChatResponse {
+  private static final System.Logger LOG =
+      System.getLogger("dev.warpwright.adapters.openai.OpenAiChat");
+
+  private final Failures failures;
+  private final ModelCall call;
+  private final Answer answer;
+  private final JsonNode body;
+  private final HttpHeaders headers;
+
+  private ChatResponse(Failures failures, ModelCall call, Answer answer) {
+    this.failures = failures;
+    this.call = call;
+    this.answer = answer;
+    this.body = answer.json();
+    this.headers = answer.headers();
+  }
+
+  static ModelResponse read(Failures failures, ModelCall call, Answer answer) {
+    return new ChatResponse(failures, call, answer).read();
+  }
+
+  private ModelResponse read() {
+    JsonNode choice = body.path("choices").path(0);
+    if (choice.isMissingNode()) {
+      throw withoutChoices();
+    }
+    Optional<ErrorObject> error = ErrorObject.in(choice);
+    if (error.isPresent()) {
+      throw failures.event(error.get(), headers);
+    }
+    JsonNode message = choice.path("message");
+    if (!message.isObject()) {
+      throw broken("has a choice without a message.");
+    }
+    List<Part> parts = new ArrayList<>();
+    addText(message.path("content"), parts);
+    boolean refused = message.path("refusal").isString();
+    if (refused) {
+      addText(message.path("refusal"), parts);
+    }
+    parts.addAll(toolCalls(message.path("tool_calls")));
+    FinishReason reason = FinishReasons.read(text(choice.path("finish_reason")));
+    return new ModelResponse(
+        new Message(Role.ASSISTANT, parts),
+        refused ? new FinishReason(FinishReason.Kind.REFUSAL, reason.raw()) : reason,
+        usage(body.path("usage")),
+        failures.requestId(headers));
+  }
+
+  /** Some compatible servers send the bare error object with status 200. */
+  private ProviderException withoutChoices() {
+    return ErrorObject.itself(body)
+        .filter(error -> error.message() != null)
+        .map(error -> failures.event(error, headers))
+        .orElseGet(() -> broken("has no choices."));
+  }
+
+  private ProviderException broken(String what) {
+    return failures.protocol(what, headers);
+  }
+
+  private void addText(JsonNode content, List<Part> parts) {
+    if (content.isArray()) {
+      content.forEach(part -> addText(part.path("text"), parts));
+    } else if (content.isString()) {
+      if (!content.stringValue().isEmpty()) {
+        parts.add(new Part.Text(content.stringValue()));
+      }
+    } else if (!content.isNull() && !content.isMissingNode()) {
+      throw broken("has a message whose content is neither text nor a list of parts.");
+    }
+  }
+
+  private List<ToolCall> toolCalls(JsonNode calls) {
+    if (calls.isNull() || calls.isMissingNode()) {
+      return List.of();
+    }
+    if (!calls.isArray()) {
+      throw broken("has tool calls that are no list.");
+    }
+    List<ToolCall> read = new ArrayList<>(calls.size());
+    Set<String> ids = new HashSet<>();
+    CallIds synthetic = null;
+    for (int i = 0; i < calls.size(); i++) {
+      String id = text(calls.get(i).path("id"));
+      if (id == null) {
+        if (synthetic == null) {
+          synthetic = new CallIds(call.messages(), answer.bytes());
+        }
+        id = synthetic.id(i);
+      }
+      if (!ids.add(id)) {
+        throw broken("has two tool calls with the same id.");
+      }
+      read.add(toolCall(id, calls.get(i).path("function")));
+    }
+    return read;
+  }
+
+  private ToolCall toolCall(String id, JsonNode function) {
+    String name = text(function.path("name"));
+    if (name == null) {
+      throw broken("has a tool call without a function name.");
+    }
+    JsonNode given = function.path("arguments");
+    String arguments = arguments(given);
+    if (ToolArguments.isTooLong(arguments)) {
+      throw broken(
+          "has a tool call whose arguments are longer than the bound of "
+              + ToolArguments.MAX_BYTES
+              + " bytes.");
+    }
+    return given.isContainer() && mayHaveLostKeys()
+        ? ToolCall.malformed(id, name, arguments)
+        : ToolArguments.call(id, name, arguments);
+  }
+
+  /**
+   * Whether some object of the answer has a key twice. Of arguments that came as an object, not as
+   * a text, only the last of two equal keys is left, and ambiguous input must not reach a tool.
+   */
+  private boolean mayHaveLostKeys() {
+    try {
+      StrictJson.read(new String(answer.bytes(), StandardCharsets.UTF_8));
+      return false;
+    } catch (JacksonException _) {
+      return true;
+    }
+  }
+
+  /** Text as the protocol has it; compatible servers also send the object itself. */
+  private static String arguments(JsonNode arguments) {
+    if (arguments.isNull() || arguments.isMissingNode()) {
+      return "";
+    }
+    return arguments.isString() ? arguments.stringValue() : StrictJson.write(arguments);
+  }
+
+  /** A text that says something, else null. */
+  private static @Nullable String text(JsonNode value) {
+    return value.isString() && !value.stringValue().isBlank() ? value.stringValue() : null;
+  }
+
+  /** Cached input and reasoning are parts of their counters, unless the total says otherwise. */
+  private static Usage usage(JsonNode usage) {
+    TokenCount input = Counters.read(usage.path("prompt_tokens"));
+    TokenCount output = Counters.read(usage.path("completion_tokens"));
+    TokenCount total = Counters.read(usage.path("total_tokens"));
+    TokenCount reasoning =
+        Counters.read(usage.path("completion_tokens_details").path("reasoning_tokens"));
+    JsonNode promptDetails = usage.path("prompt_tokens_details");
+    Counters.Reasoning place = Counters.judge(input, output, reasoning, total);
+    if (place == Counters.Reasoning.MISMATCH) {
+      LOG.log(
+          System.Logger.Level.DEBUG,
+          "The usage total {0} fits neither input {1} + output {2} nor these + reasoning {3}.",
+          total.tokens(),
+          input.tokens(),
+          output.tokens(),
+          reasoning.tokens());
+    }
+    return new Usage(
+        input,
+        Counters.read(promptDetails.path("cached_tokens")),
+        Counters.read(promptDetails.path("cache_write_tokens")),
+        place == Counters.Reasoning.OUTSIDE ? Counters.sum(output, reasoning) : output,
+        reasoning,
+        total,
+        Optional.empty());
+  }
+}

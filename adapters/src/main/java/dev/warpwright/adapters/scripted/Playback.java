@@ -1,0 +1,75 @@
+package dev.warpwright.adapters.scripted;
+
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ProviderException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Decides what a {@link ScriptedModel} says: faults, then steps, then cases, then rules. */
+final class Playback {
+  private final ConcurrentLinkedQueue<ScriptedModel.Answering> steps;
+  private final List<Case> cases;
+  private final @Nullable Script script;
+  private final FaultSchedule faults;
+
+  Playback(List<ScriptedModel.Answering> steps, List<Case> cases, @Nullable Script script) {
+    this.steps = new ConcurrentLinkedQueue<>(steps);
+    this.cases = List.copyOf(cases);
+    this.script = script;
+    this.faults = new FaultSchedule(script == null ? List.of() : script.faults());
+  }
+
+  /**
+   * Answers calls that fulfil a condition.
+   *
+   * @param condition which calls
+   * @param answering what is said
+   */
+  record Case(Predicate<ModelCall> condition, ScriptedModel.Answering answering) {}
+
+  /**
+   * Lets the script's faults happen.
+   *
+   * @return how long the answer is held up
+   * @throws ProviderException if the fault is a failure
+   */
+  Duration holdUp(Conversation conversation) throws InterruptedException {
+    Optional<FaultRule> rule = faults.arrive(conversation).fault();
+    if (rule.isEmpty()) {
+      return Duration.ZERO;
+    }
+    return switch (rule.get().fault()) {
+      case Fault.SlowHeaders(Duration delay) -> delay;
+      case Fault.Stall() -> stall();
+      case Fault.Status status -> throw Failures.status(status);
+      case Fault.Reset reset -> throw Failures.broken("was reset");
+      case Fault.CutBody cut -> throw Failures.broken("ended in the middle of the body");
+      case Fault.NoHttp garbage -> throw Failures.garbage();
+      case Fault.NoJson garbage -> throw Failures.garbage();
+    };
+  }
+
+  private static Duration stall() throws InterruptedException {
+    new CountDownLatch(1).await(); // nobody counts it down: only an interrupt ends it
+    throw new AssertionError("A latch that is never counted down was passed.");
+  }
+
+  ScriptedAnswer answer(ModelCall call, Conversation conversation) throws InterruptedException {
+    ScriptedModel.@Nullable Answering step = steps.poll();
+    if (step != null) {
+      return step.answer(call);
+    }
+    for (Case next : cases) {
+      if (next.condition().test(call)) {
+        return next.answering().answer(call);
+      }
+    }
+    Optional<Script.Reply> reply = script == null ? Optional.empty() : script.answer(conversation);
+    return reply.orElseThrow(() -> Failures.noRule(conversation)).answer();
+  }
+}

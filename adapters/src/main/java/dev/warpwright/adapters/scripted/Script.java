@@ -1,0 +1,222 @@
+package dev.warpwright.adapters.scripted;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Message;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a scripted model says: rules that answer conversations, and faults that stand before them.
+ *
+ * <p>A script is immutable and safe for use by any thread. {@link ScriptedModel} plays it inside
+ * the program, {@link ScriptedServer} plays it over real sockets.
+ *
+ * {@snippet :
+ * Script script = Script.parse("""
+ *     { "rules": [
+ *         { "name": "look the order up",
+ *           "when": { "turn": 0, "user": "Order: (?<order>A-\\\\d+)" },
+ *           "answer": { "tools": [ { "name": "lookup_order", "input": { "id": "${order}" } } ] } },
+ *         { "name": "end", "when": {}, "answer": { "text": "Done." } } ],
+ *       "faults": [ { "every": 9, "status": 503 } ] }
+ *     """);
+ * try (ScriptedServer server = ScriptedServer.start(script)) {
+ *   System.out.println(server.uri()); // http://127.0.0.1:…/v1
+ * }
+ * }
+ *
+ * <h2>The form</h2>
+ *
+ * One JSON object in UTF-8; {@code //} and {@code /* *}{@code /} comments are allowed. Unknown and
+ * repeated keys are refused everywhere. Durations are ISO texts such as {@code "PT0.05S"}.
+ *
+ * <table>
+ * <caption>The script</caption>
+ * <tr><th>key</th><th>value</th></tr>
+ * <tr><td>{@code rules}</td><td>at least one rule; the first whose {@code when} holds answers. A
+ *     rule behind one that always holds is refused</td></tr>
+ * <tr><td>{@code faults}</td><td>optional; the first that applies to a request wins, before any
+ *     rule</td></tr>
+ * </table>
+ *
+ * <table>
+ * <caption>A rule</caption>
+ * <tr><th>key</th><th>value</th></tr>
+ * <tr><td>{@code name}</td><td>optional, unique, for people; by default the place, such as {@code
+ *     rules[2]}</td></tr>
+ * <tr><td>{@code when}</td><td>the conditions, all of which must hold; <code>{}</code> always
+ *     holds</td></tr>
+ * <tr><td>{@code answer}</td><td>what the model says</td></tr>
+ * </table>
+ *
+ * <table>
+ * <caption>When</caption>
+ * <tr><th>key</th><th>holds if</th></tr>
+ * <tr><td>{@code turn}</td><td>so many assistant messages stand after the last user
+ *     message</td></tr>
+ * <tr><td>{@code user}</td><td>the regex is found in the text of the last user message</td></tr>
+ * <tr><td>{@code system}</td><td>the regex is found in the system messages, joined by line
+ *     feeds</td></tr>
+ * <tr><td>{@code model}</td><td>the regex is found in the model id</td></tr>
+ * <tr><td>{@code result}</td><td>the latest tool result of the conversation fits: of {@code tool}
+ *     (then the latest of that tool), with the regex {@code output} found in its compact JSON text,
+ *     and {@code error} true or false; each optional</td></tr>
+ * </table>
+ *
+ * Regexes are {@link java.util.regex.Pattern}s and see the first 1 048 576 characters of a text. A
+ * rule's named groups are its variables: {@code ${order}} in any text of the answer is replaced by
+ * what the group captured, or by nothing if the group took no part. A JSON string that is exactly
+ * {@code "${amount:json}"} becomes the JSON value that was captured, such as a number; a capture
+ * that is no JSON stays a string. <code>$${</code> is a literal <code>${</code>. A variable that no
+ * regex of the rule declares is refused when the script is loaded.
+ *
+ * <table>
+ * <caption>Answer: at least one of text, json, refusal and tools</caption>
+ * <tr><th>key</th><th>value</th></tr>
+ * <tr><td>{@code text}</td><td>the words</td></tr>
+ * <tr><td>{@code json}</td><td>instead of {@code text}: any JSON value, sent as its compact
+ *     text</td></tr>
+ * <tr><td>{@code refusal}</td><td>instead of everything else: the model declines with these
+ *     words</td></tr>
+ * <tr><td>{@code tools}</td><td>calls, each with a {@code name} and an {@code input} object (by
+ *     default <code>{}</code>), or a {@code rawInput} text to send broken arguments</td></tr>
+ * <tr><td>{@code usage}</td><td>{@code input} and {@code output}, optionally {@code cachedInput},
+ *     {@code cacheWrite} and {@code reasoning}; nothing is reported without it</td></tr>
+ * <tr><td>{@code finish}</td><td>{@code stop}, {@code tool_calls}, {@code length} or {@code
+ *     content_filter}; by default {@code tool_calls} with tools and {@code stop}
+ *     without</td></tr>
+ * <tr><td>{@code latency}</td><td>how long the model thinks first</td></tr>
+ * </table>
+ *
+ * <table>
+ * <caption>A fault: a selection and exactly one effect</caption>
+ * <tr><th>key</th><th>meaning</th></tr>
+ * <tr><td>{@code when}</td><td>optional conditions, as above. Requests are counted per server or
+ *     model from 1 in order of arrival; a fault with {@code when} counts only those for which it
+ *     holds</td></tr>
+ * <tr><td>{@code every}</td><td>applies to every n-th counted request; 1 by default</td></tr>
+ * <tr><td>{@code from}</td><td>the first request that it applies to; the value of {@code every} by
+ *     default, so that {@code "every": 9} is 9, 18, 27 and {@code "every": 9, "from": 3} is 3, 12,
+ *     21</td></tr>
+ * <tr><td>{@code times}</td><td>how often it applies at most; without a limit by default</td></tr>
+ * <tr><td>{@code status}</td><td>effect: an HTTP status 400 to 599, with optional {@code headers}
+ *     (an object of texts) and {@code body} (JSON, or a string to send as plain text)</td></tr>
+ * <tr><td>{@code stall}</td><td>effect: {@code true}; never answers</td></tr>
+ * <tr><td>{@code reset}</td><td>effect: the connection is reset {@code BEFORE_HEADERS}, {@code
+ *     AFTER_HEADERS} or {@code IN_BODY}</td></tr>
+ * <tr><td>{@code cutBodyAfter}</td><td>effect: the whole length is promised, the connection ends
+ *     after so many bytes of the body; at least its last byte is missing</td></tr>
+ * <tr><td>{@code garbage}</td><td>effect: {@code "BYTES"} or {@code true} sends bytes that are no
+ *     HTTP, {@code "BODY"} a success whose body is no JSON</td></tr>
+ * <tr><td>{@code slowHeaders}</td><td>effect: waits so long, then answers by the rules</td></tr>
+ * </table>
+ *
+ * Faults but {@code slowHeaders} happen at once, without the answer's latency.
+ */
+public final class Script {
+  /** The longest script that is read, in bytes. */
+  static final int MAX_BYTES = 16 * 1024 * 1024;
+
+  private final List<Rule> rules;
+  private final List<FaultRule> faults;
+
+  Script(List<Rule> rules, List<FaultRule> faults) {
+    this.rules = List.copyOf(rules);
+    this.faults = List.copyOf(faults);
+  }
+
+  /**
+   * Reads a script.
+   *
+   * @param text the whole script
+   * @return the script
+   * @throws InvalidRequestException of kind INVALID_CONFIGURATION if it breaks a rule of the form;
+   *     the message names the line or the JSON path, and what is allowed there
+   */
+  public static Script parse(String text) {
+    return ScriptReader.read(text, "script");
+  }
+
+  /**
+   * Reads a script from a file.
+   *
+   * @param file the file, UTF-8, at most 16 MiB
+   * @return the script
+   * @throws InvalidRequestException as {@link #parse}, the message begins with the file's name
+   * @throws UncheckedIOException if the file cannot be read
+   */
+  public static Script load(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      return read(in, file.toString());
+    } catch (IOException e) {
+      throw new UncheckedIOException("The script " + file + " cannot be read.", e);
+    }
+  }
+
+  /**
+   * Reads a script from a stream, such as a resource of the class path.
+   *
+   * @param in the stream, UTF-8, at most 16 MiB; it is read to its end and left open
+   * @param name what messages call it
+   * @return the script
+   * @throws InvalidRequestException as {@link #parse}, the message begins with the name
+   * @throws UncheckedIOException if the stream cannot be read
+   */
+  public static Script read(InputStream in, String name) {
+    byte[] bytes;
+    try {
+      bytes = in.readNBytes(MAX_BYTES + 1);
+    } catch (IOException e) {
+      throw new UncheckedIOException("The script " + name + " cannot be read.", e);
+    }
+    if (bytes.length > MAX_BYTES) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_CONFIGURATION,
+          name + ": a script has at most " + MAX_BYTES + " bytes, but this one has more.");
+    }
+    return ScriptReader.read(new String(bytes, StandardCharsets.UTF_8), name);
+  }
+
+  /**
+   * What the rules say to a conversation. Pure: the same conversation has the same answer, whatever
+   * was asked before. Faults play no part here.
+   *
+   * @param modelId the id of the model that is asked
+   * @param messages the conversation
+   * @return the answer of the first rule that matches, empty if none does
+   */
+  public Optional<ScriptedAnswer> answer(String modelId, List<Message> messages) {
+    return answer(Conversation.of(modelId, messages)).map(Reply::answer);
+  }
+
+  Optional<Reply> answer(Conversation conversation) {
+    for (Rule rule : rules) {
+      Optional<Map<String, String>> variables = rule.when().match(conversation);
+      if (variables.isPresent()) {
+        return Optional.of(new Reply(rule.name(), rule.answer().fill(variables.get())));
+      }
+    }
+    return Optional.empty();
+  }
+
+  List<FaultRule> faults() {
+    return faults;
+  }
+
+  /** What a rule says. */
+  record Reply(String rule, ScriptedAnswer answer) {}
+
+  /** Shows how many rules and faults there are. */
+  @Override
+  public String toString() {
+    return "Script[" + rules.size() + " rules, " + faults.size() + " faults]";
+  }
+}

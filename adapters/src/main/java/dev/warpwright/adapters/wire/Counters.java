@@ -1,0 +1,73 @@
+package dev.warpwright.adapters.wire;
+
+import dev.warpwright.model.TokenCount;
+import dev.warpwright.model.TokenCount.Provenance;
+import tools.jackson.databind.JsonNode;
+
+/** Reads usage counters. Pure. */
+public final class Counters {
+  /** A counter above this is a fault of the server, and sums of it would overflow. */
+  private static final long HIGHEST = 1_000_000_000_000_000L;
+
+  private Counters() {}
+
+  /**
+   * Reads one counter.
+   *
+   * @param value the counter, also missing or null
+   * @return the count; absent unless it is an integer from 0 to 10<sup>15</sup>
+   */
+  public static TokenCount read(JsonNode value) {
+    if (!value.isIntegralNumber() || !value.canConvertToLong()) {
+      return TokenCount.ABSENT;
+    }
+    long tokens = value.longValue();
+    return tokens < 0 || tokens > HIGHEST ? TokenCount.ABSENT : TokenCount.reported(tokens);
+  }
+
+  /** How a reported total judges where reasoning stands. */
+  public enum Reasoning {
+    /** It is part of the output counter. */
+    INSIDE,
+    /** It stands beside the output counter. */
+    OUTSIDE,
+    /** A counter that is needed is absent. */
+    UNKNOWN,
+    /** The total fits neither way. */
+    MISMATCH
+  }
+
+  /**
+   * Lets the total judge.
+   *
+   * @param input the input counter, everything included
+   * @param output the output counter as reported
+   * @param reasoning the reasoning counter
+   * @param total the total counter
+   * @return where reasoning stands
+   */
+  public static Reasoning judge(
+      TokenCount input, TokenCount output, TokenCount reasoning, TokenCount total) {
+    if (!input.isPresent() || !output.isPresent() || !total.isPresent()) {
+      return Reasoning.UNKNOWN;
+    }
+    long sum = input.tokens() + output.tokens();
+    if (total.tokens() == sum) {
+      return Reasoning.INSIDE;
+    }
+    return reasoning.isPresent() && total.tokens() == sum + reasoning.tokens()
+        ? Reasoning.OUTSIDE
+        : Reasoning.MISMATCH;
+  }
+
+  /**
+   * The output with reasoning added once.
+   *
+   * @param output the output counter without reasoning
+   * @param reasoning the reasoning counter
+   * @return the sum, derived
+   */
+  public static TokenCount sum(TokenCount output, TokenCount reasoning) {
+    return new TokenCount(output.tokens() + reasoning.tokens(), Provenance.DERIVED);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.warpwright;
+
+import dev.warpwright.task.TaskInfo;
+import java.util.List;
+
+/**
+ * What a gateway has under way, at one moment.
+ *
+ * @param liveTasks the running tasks with their names, deadlines and places in the tree
+ * @param abandonedTasks tasks that ignored their interrupt and were left behind; each is listed
+ *     until it ends
+ * @param observerFailures how many observer calls have failed so far
+ */
+public record Diagnostics(
+    List<TaskInfo> liveTasks, List<TaskInfo> abandonedTasks, long observerFailures) {
+  /** Copies the lists. */
+  public Diagnostics {
+    liveTasks = List.copyOf(liveTasks);
+    abandonedTasks = List.copyOf(abandonedTasks);
+  }
+}

@@ -1,0 +1,337 @@
+package dev.warpwright;
+
+import dev.warpwright.control.RetryPolicy;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.Target;
+import dev.warpwright.route.RoutePlanner;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TaskTree;
+import dev.warpwright.task.TimeSource;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Routes operations to models: tries the targets of a request in order, retries what may pass by
+ * itself, and returns on time.
+ *
+ * {@snippet :
+ * Gateway gateway = Gateway.builder().adapter("openai", OpenAiChat.fromEnvironment()).build();
+ * GenerateResult answer =
+ *     gateway.generate(
+ *         GenerateRequest.builder(Route.of(Target.of("openai", "gpt-5")), "Hello").build());
+ * }
+ *
+ * <p>Building one contacts nothing. It is thread-safe and meant to live as long as the program; its
+ * methods block and may be called from any thread. An interrupt of the calling thread cancels the
+ * operation. No adapter or tool keeps a caller waiting beyond its deadline and the {@link
+ * Builder#abandonGrace grace}.
+ */
+public final class Gateway implements AutoCloseable {
+  private static final Duration OBSERVER_TIMEOUT = Duration.ofSeconds(1);
+
+  private final Map<String, ProviderAdapter> adapters;
+  private final RoutePlanner planner;
+  private final Settings settings;
+  private final TaskTree tree;
+  private final Optional<RouteObserver> routeObserver;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private Gateway(Builder builder) {
+    this.adapters = Map.copyOf(builder.adapters);
+    this.planner = new RoutePlanner(adapters);
+    this.settings = builder.settings();
+    this.tree = TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace).build();
+    this.routeObserver = Optional.ofNullable(builder.routeObserver);
+  }
+
+  /** The numbers that operations go by. */
+  record Settings(
+      TimeSource time,
+      RetryPolicy retry,
+      int maxTotalAttempts,
+      int maxFallbacks,
+      Duration timeout,
+      Duration attemptTimeout,
+      Map<String, Duration> attemptTimeouts) {
+    Duration attemptTimeout(Target target) {
+      return attemptTimeouts.getOrDefault(target.provider(), attemptTimeout);
+    }
+  }
+
+  /**
+   * Begins a gateway.
+   *
+   * @return a builder
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /**
+   * Asks for a text: one model call or, with tools and {@code maxSteps}, a loop of model calls and
+   * the tools that they ask for.
+   *
+   * @param request what is asked
+   * @return the answer
+   * @throws dev.warpwright.model.WarpwrightException if there is no answer; see its subclasses
+   */
+  public GenerateResult generate(GenerateRequest request) {
+    if (request.messages().isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST, "A request needs at least one message, but has none.");
+    }
+    try (Operation operation = open("generate", request)) {
+      return new ToolLoop(operation, request, settings.time()).run();
+    }
+  }
+
+  /**
+   * Opens an operation whose loop the caller writes: {@link #generate} and agents are written on
+   * it.
+   *
+   * <p>The operation belongs to the calling thread, which must close it.
+   *
+   * @param name what it is for, the first part of the names of its tasks
+   * @param request what is asked; its messages are not used
+   * @return the operation; its deadline runs from now
+   * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
+   */
+  public Operation open(String name, GenerateRequest request) {
+    if (closed.get()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST, "The gateway is closed; make a new one.");
+    }
+    int fallbacks = request.route().fallbacks().size();
+    if (fallbacks > settings.maxFallbacks()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A request may name at most %d fallbacks (maxFallbacks), but names %d."
+              .formatted(settings.maxFallbacks(), fallbacks));
+    }
+    Duration timeout =
+        request
+            .timeout()
+            .filter(own -> own.compareTo(settings.timeout()) < 0)
+            .orElse(settings.timeout());
+    return new Operation(
+        name,
+        request,
+        planner,
+        settings,
+        tree,
+        Deadline.after(settings.time(), timeout),
+        this::tellRoute);
+  }
+
+  private void tellRoute(RouteSelection selection) {
+    routeObserver.ifPresent(
+        observer ->
+            tree.detach(
+                "observer",
+                selection.operationId() + " route observer",
+                OBSERVER_TIMEOUT,
+                () -> observer.onRoute(selection)));
+  }
+
+  /**
+   * The tree of tasks that operations of this gateway are part of; a program's own scopes may be
+   * opened in it.
+   *
+   * @return the tree
+   */
+  public TaskTree tasks() {
+    return tree;
+  }
+
+  /**
+   * The source of time of this gateway.
+   *
+   * @return the time source
+   */
+  public TimeSource time() {
+    return settings.time();
+  }
+
+  /**
+   * What is under way now.
+   *
+   * @return a snapshot
+   */
+  public Diagnostics diagnostics() {
+    return new Diagnostics(tree.live(), tree.abandoned(), tree.detachedFailures());
+  }
+
+  /**
+   * Refuses new operations and closes the adapters; cancels nothing that runs and does not wait.
+   * Idempotent.
+   */
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      adapters.values().forEach(ProviderAdapter::close);
+    }
+  }
+
+  /** Collects the parts of a gateway; not thread-safe. */
+  public static final class Builder {
+    private final Map<String, ProviderAdapter> adapters = new LinkedHashMap<>();
+    private TimeSource time = TimeSource.system();
+    private int maxFallbacks = 8;
+    private int maxTotalAttempts = 32;
+    private RetryPolicy retry = RetryPolicy.DEFAULT;
+    private Duration timeout = Duration.ofMinutes(10);
+    private Duration attemptTimeout = Duration.ofMinutes(2);
+    private final Map<String, Duration> attemptTimeouts = new HashMap<>();
+    private Duration abandonGrace = Duration.ofMillis(100);
+    private @Nullable RouteObserver routeObserver;
+
+    private Builder() {}
+
+    /**
+     * Registers an adapter; the gateway closes it when it is closed itself.
+     *
+     * @param provider the id by which targets name it; matches {@code [a-z0-9][a-z0-9-]{0,63}}
+     * @param adapter the adapter
+     * @return this builder
+     */
+    public Builder adapter(String provider, ProviderAdapter adapter) {
+      adapters.put(Target.requireProviderId(provider), Objects.requireNonNull(adapter, "adapter"));
+      return this;
+    }
+
+    /**
+     * Limits the fallbacks of a request.
+     *
+     * @param maxFallbacks 0 to 32; 8 by default
+     * @return this builder
+     */
+    public Builder maxFallbacks(int maxFallbacks) {
+      this.maxFallbacks = Bounds.between("maxFallbacks", maxFallbacks, 0, 32);
+      return this;
+    }
+
+    /**
+     * Limits the provider calls of a whole operation: all targets, retries and steps.
+     *
+     * @param maxTotalAttempts 1 to 128; 32 by default
+     * @return this builder
+     */
+    public Builder maxTotalAttempts(int maxTotalAttempts) {
+      this.maxTotalAttempts = Bounds.between("maxTotalAttempts", maxTotalAttempts, 1, 128);
+      return this;
+    }
+
+    /**
+     * Says when a failed call is made again on the same target.
+     *
+     * @param retry {@link RetryPolicy#DEFAULT} by default
+     * @return this builder
+     */
+    public Builder retry(RetryPolicy retry) {
+      this.retry = Objects.requireNonNull(retry, "retry");
+      return this;
+    }
+
+    /**
+     * Limits a whole operation; a request may shorten it, never extend it.
+     *
+     * @param timeout 1 ms to 2 147 483 647 ms; 10 minutes by default
+     * @return this builder
+     */
+    public Builder timeout(Duration timeout) {
+      this.timeout = Bounds.timeout(FailureKind.INVALID_CONFIGURATION, "timeout", timeout);
+      return this;
+    }
+
+    /**
+     * Limits one provider call.
+     *
+     * @param attemptTimeout more than zero; 2 minutes by default
+     * @return this builder
+     */
+    public Builder attemptTimeout(Duration attemptTimeout) {
+      this.attemptTimeout = Bounds.positive("attemptTimeout", attemptTimeout);
+      return this;
+    }
+
+    /**
+     * Limits one call of a certain provider.
+     *
+     * @param provider the provider's id
+     * @param attemptTimeout more than zero
+     * @return this builder
+     */
+    public Builder attemptTimeout(String provider, Duration attemptTimeout) {
+      attemptTimeouts.put(
+          Target.requireProviderId(provider),
+          Bounds.positive("attemptTimeout of " + provider, attemptTimeout));
+      return this;
+    }
+
+    /**
+     * How long a task that was interrupted is waited for before it is left behind.
+     *
+     * @param grace 0 to 5 s; 100 ms by default
+     * @return this builder
+     */
+    public Builder abandonGrace(Duration grace) {
+      if (grace.isNegative() || grace.compareTo(Duration.ofSeconds(5)) > 0) {
+        throw new InvalidRequestException(
+            FailureKind.INVALID_CONFIGURATION,
+            "abandonGrace must be between 0 and 5 s, but is " + grace + ".");
+      }
+      this.abandonGrace = grace;
+      return this;
+    }
+
+    /**
+     * Sets who is told when a target wins a step.
+     *
+     * @param observer the observer
+     * @return this builder
+     */
+    public Builder routeObserver(RouteObserver observer) {
+      this.routeObserver = Objects.requireNonNull(observer, "observer");
+      return this;
+    }
+
+    /**
+     * Sets the source of time, timers and randomness.
+     *
+     * @param time {@link TimeSource#system()} by default
+     * @return this builder
+     */
+    public Builder time(TimeSource time) {
+      this.time = Objects.requireNonNull(time, "time");
+      return this;
+    }
+
+    private Settings settings() {
+      return new Settings(
+          time,
+          retry,
+          maxTotalAttempts,
+          maxFallbacks,
+          timeout,
+          attemptTimeout,
+          Map.copyOf(attemptTimeouts));
+    }
+
+    /**
+     * Makes the gateway; contacts nothing.
+     *
+     * @return the gateway
+     */
+    public Gateway build() {
+      return new Gateway(this);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package dev.warpwright;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.Usage;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The answer of a text operation.
+ *
+ * @param text the text of the last step
+ * @param finishReason why the last step ended; TOOL_CALLS if the steps were used up while the model
+ *     still asked for tools
+ * @param targetUsed the last winning target; a later step may have moved it
+ * @param latency from the call to the answer
+ * @param attempts every attempt of the operation, skips included, in order of time
+ * @param usage the tokens of all steps
+ * @param routeDecision the order of the targets and why
+ * @param steps the model calls that were answered
+ * @param messages the whole conversation, the request's messages first
+ * @param toolResults the results of all tools, in order
+ */
+public record GenerateResult(
+    String text,
+    FinishReason finishReason,
+    Target targetUsed,
+    Duration latency,
+    List<Attempt> attempts,
+    Usage usage,
+    RouteDecision routeDecision,
+    List<ModelStep> steps,
+    List<Message> messages,
+    List<ToolResult> toolResults) {
+  /** Copies the lists. */
+  public GenerateResult {
+    attempts = List.copyOf(attempts);
+    steps = List.copyOf(steps);
+    messages = List.copyOf(messages);
+    toolResults = List.copyOf(toolResults);
+  }
+
+  /**
+   * The provider of the last winning target.
+   *
+   * @return its id
+   */
+  public String providerUsed() {
+    return targetUsed.provider();
+  }
+
+  /**
+   * The model of the last winning target.
+   *
+   * @return its id
+   */
+  public String modelUsed() {
+    return targetUsed.modelId();
+  }
+
+  /** Shows who answered and how, not what. */
+  @Override
+  public String toString() {
+    return "GenerateResult[%s, %s, %d steps, %d attempts]"
+        .formatted(targetUsed, finishReason.kind(), steps.size(), attempts.size());
+  }
+}

@@ -1,0 +1,403 @@
+package dev.warpwright;
+
+import dev.warpwright.Gateway.Settings;
+import dev.warpwright.control.RetryPolicy;
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.Attempt.ReasonCode;
+import dev.warpwright.model.AttemptsExhaustedException;
+import dev.warpwright.model.DeadlineExceededException;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.NoEligibleTargetException;
+import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Redaction;
+import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.route.RoutePlan;
+import dev.warpwright.route.RoutePlan.Candidate;
+import dev.warpwright.route.RoutePlanner;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.TaskScope;
+import dev.warpwright.task.TaskTree;
+import dev.warpwright.tool.ToolCaller;
+import dev.warpwright.tool.ToolJournal;
+import dev.warpwright.tool.ToolRunner;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One routed operation: a scope with a deadline in which model steps are routed and tools are run.
+ *
+ * <p>The spine of Warpwright. A {@linkplain #step step} takes the candidates of the plan in order,
+ * makes an attempt on one, and after a failure waits and tries the same again or goes on with the
+ * next. The limit of attempts spans all steps of the operation. Belongs to the thread that opened
+ * it; closing it cancels whatever still runs.
+ */
+public final class Operation implements AutoCloseable {
+  private static final AtomicLong COUNTER = new AtomicLong();
+
+  private final String id;
+  private final GenerateRequest request;
+  private final Settings settings;
+  private final Consumer<RouteSelection> routeObserver;
+  private final TaskScope scope;
+  private final RoutePlan plan;
+  private final List<Attempt> attempts;
+  private int dispatches;
+  private @Nullable Candidate winner;
+
+  Operation(
+      String name,
+      GenerateRequest request,
+      RoutePlanner planner,
+      Settings settings,
+      TaskTree tree,
+      Deadline deadline,
+      Consumer<RouteSelection> routeObserver) {
+    this.id = name + "-" + COUNTER.incrementAndGet();
+    this.request = request;
+    this.settings = settings;
+    this.routeObserver = routeObserver;
+    this.plan =
+        planner.plan(
+            request.route(), RoutePlanner.Needs.of(request.tools().specs(), request.toolChoice()));
+    this.attempts = new ArrayList<>(plan.skips());
+    this.scope = tree.open("operation", id, deadline);
+  }
+
+  /**
+   * The operation's id, also the first part of the names of its tasks.
+   *
+   * @return the id, unique in this process
+   */
+  public String id() {
+    return id;
+  }
+
+  /**
+   * When the operation ends at the latest.
+   *
+   * @return the deadline
+   */
+  public Deadline deadline() {
+    return scope.deadline();
+  }
+
+  /**
+   * What has been done so far.
+   *
+   * @return id, attempts and decision
+   */
+  public OperationTrace trace() {
+    return new OperationTrace(id, attempts, Optional.of(plan.decision()), Optional.empty());
+  }
+
+  /**
+   * Routes one model call: tries the candidates, the last winner first, until one answers.
+   *
+   * @param step the step's number, for attempts and names
+   * @param messages the conversation
+   * @return the answer
+   * @throws NoEligibleTargetException if no target passed the checks
+   * @throws AttemptsExhaustedException if every target failed, or the limit of attempts is reached
+   * @throws DeadlineExceededException if the deadline passed
+   * @throws OperationCancelledException if the calling thread was interrupted or a scope around it
+   *     was cancelled
+   */
+  public ModelStep step(int step, List<Message> messages) {
+    if (plan.candidates().isEmpty()) {
+      throw noEligibleTarget();
+    }
+    StepFailures failures = new StepFailures(step);
+    int seen = step == 1 ? 0 : attempts.size();
+    for (Candidate candidate : candidates()) {
+      Optional<ModelResponse> response = tryTarget(step, candidate, messages, failures);
+      if (response.isPresent()) {
+        return won(step, candidate, response.get(), seen);
+      }
+    }
+    throw failures.exhausted(trace(), plan.candidates().size());
+  }
+
+  /** The candidates in order, the winner of the step before first. */
+  private List<Candidate> candidates() {
+    if (winner == null || winner.rank() == plan.candidates().getFirst().rank()) {
+      return plan.candidates();
+    }
+    List<Candidate> order = new ArrayList<>(plan.candidates());
+    order.remove(winner);
+    order.addFirst(winner);
+    return order;
+  }
+
+  /** Calls one target until it answers or is given up; empty if it is given up. */
+  private Optional<ModelResponse> tryTarget(
+      int step, Candidate candidate, List<Message> messages, StepFailures failures) {
+    for (int retry = 0; ; retry++) {
+      AttemptEnd end = attempt(step, candidate, retry, messages);
+      switch (end) {
+        case AttemptEnd.Answered(ModelResponse response) -> {
+          return Optional.of(response);
+        }
+        case AttemptEnd.Failed(ProviderException failure) -> {
+          failures.add(candidate.target(), failure);
+          if (!waitForRetry(failure, retry, failures)) {
+            return Optional.empty();
+          }
+        }
+      }
+    }
+  }
+
+  /** How an attempt ended, unless it ended the operation. */
+  private sealed interface AttemptEnd {
+    record Answered(ModelResponse response) implements AttemptEnd {}
+
+    record Failed(ProviderException failure) implements AttemptEnd {}
+  }
+
+  private AttemptEnd attempt(int step, Candidate candidate, int retry, List<Message> messages) {
+    requireAttemptsLeft(step);
+    dispatches++;
+    Dispatch dispatch = new Dispatch(step, candidate, retry, settings.time().nanoTime());
+    Deadline deadline =
+        Deadline.after(settings.time(), settings.attemptTimeout(candidate.target()))
+            .earlier(scope.deadline());
+    ModelCall call =
+        new ModelCall(
+            messages,
+            request.tools().specs(),
+            request.toolChoice(),
+            request.temperature(),
+            request.maxTokens(),
+            deadline);
+    Outcome<ModelResponse> outcome =
+        scope.call(
+            "attempt",
+            "attempt " + dispatches + " " + candidate.target(),
+            deadline,
+            () -> candidate.model().generate(call));
+    return switch (outcome) {
+      case Outcome.Success<ModelResponse>(ModelResponse response) ->
+          answered(dispatch, messages, response);
+      case Outcome.Failure<ModelResponse>(Throwable cause) -> failed(dispatch, cause);
+      case Outcome.TimedOut<ModelResponse> timedOut -> timedOut(dispatch);
+      case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) -> {
+        record(dispatch, ReasonCode.REQUEST_ABORTED, "Cancelled: " + reason, null, null);
+        throw cancelled(reason);
+      }
+    };
+  }
+
+  /** What is known of a dispatch while it is under way. */
+  private record Dispatch(int step, Candidate candidate, int retry, long startNanos) {}
+
+  private void requireAttemptsLeft(int step) {
+    if (dispatches >= settings.maxTotalAttempts()) {
+      throw new AttemptsExhaustedException(
+          FailureKind.TOTAL_ATTEMPTS,
+          "The operation reached its maximum of %d provider attempts (maxTotalAttempts) in step %d."
+              .formatted(settings.maxTotalAttempts(), step),
+          null,
+          false,
+          trace());
+    }
+  }
+
+  private AttemptEnd answered(Dispatch dispatch, List<Message> messages, ModelResponse response) {
+    if (response.finishReason().kind() == FinishReason.Kind.ERROR) {
+      return failed(
+          dispatch,
+          ProviderException.builder(
+                  ProviderException.Kind.PROVIDER_EVENT,
+                  "The provider ended its answer with an error.")
+              .code(response.finishReason().raw())
+              .requestId(response.requestId().orElse(null))
+              .build());
+    }
+    ModelResponse complete = UsageEstimate.complete(messages, response);
+    record(dispatch, ReasonCode.PROVIDER_SUCCESS, "", null, complete);
+    return new AttemptEnd.Answered(complete);
+  }
+
+  private AttemptEnd failed(Dispatch dispatch, Throwable cause) {
+    ProviderException failure =
+        switch (cause) {
+          case Error error -> throw error;
+          case WarpwrightException own -> throw own;
+          case ProviderException provider -> provider;
+          default -> unknownFailure(cause);
+        };
+    record(dispatch, ReasonCode.PROVIDER_ERROR, text(failure), failure, null);
+    return new AttemptEnd.Failed(failure);
+  }
+
+  private static ProviderException unknownFailure(Throwable cause) {
+    String message = cause.getMessage();
+    return ProviderException.builder(
+            ProviderException.Kind.OTHER,
+            message == null || message.isBlank()
+                ? "Unknown provider failure."
+                : Redaction.redact(message))
+        .cause(cause)
+        .build();
+  }
+
+  private static String text(ProviderException failure) {
+    return Redaction.redact(String.valueOf(failure.getMessage()));
+  }
+
+  private AttemptEnd timedOut(Dispatch dispatch) {
+    if (scope.deadline().hasPassed()) {
+      record(
+          dispatch,
+          ReasonCode.DEADLINE_EXCEEDED,
+          "The operation's deadline cut the attempt off.",
+          null,
+          null);
+      throw deadlineExceeded(dispatch.step());
+    }
+    Duration limit = settings.attemptTimeout(dispatch.candidate().target());
+    return failed(
+        dispatch,
+        ProviderException.builder(
+                ProviderException.Kind.TIMEOUT,
+                "The attempt timed out after " + limit + " (attemptTimeout).")
+            .build());
+  }
+
+  private void record(
+      Dispatch dispatch,
+      ReasonCode code,
+      String message,
+      @Nullable ProviderException failure,
+      @Nullable ModelResponse response) {
+    attempts.add(
+        new Attempt(
+            dispatch.step(),
+            dispatch.candidate().target(),
+            code,
+            dispatch.retry(),
+            dispatch.candidate().rank(),
+            Duration.ofNanos(settings.time().nanoTime() - dispatch.startNanos()),
+            message,
+            Optional.ofNullable(failure).map(ProviderException::kind),
+            failure == null ? 0 : failure.status(),
+            failure != null
+                ? failure.requestId()
+                : Optional.ofNullable(response).flatMap(ModelResponse::requestId),
+            Optional.ofNullable(response).map(ModelResponse::usage)));
+  }
+
+  /** Waits for the next retry on the same target; false if there is none. */
+  private boolean waitForRetry(ProviderException failure, int retry, StepFailures failures) {
+    RetryPolicy.Decision decision =
+        settings.retry().decide(failure, retry, settings.time().random());
+    if (!(decision instanceof RetryPolicy.Decision.Retry(Duration delay))) {
+      return false;
+    }
+    if (delay.toNanos() >= scope.deadline().remainingNanos()) {
+      failures.waitDidNotFit(delay);
+      return false;
+    }
+    if (!scope.sleep(delay)) {
+      throw end(failures.step())
+          .orElseThrow(() -> new IllegalStateException("The wait ended without a reason."));
+    }
+    return true;
+  }
+
+  private ModelStep won(int step, Candidate candidate, ModelResponse response, int seen) {
+    boolean rebound = winner == null || winner.rank() != candidate.rank();
+    winner = candidate;
+    if (rebound) {
+      routeObserver.accept(
+          new RouteSelection(
+              id, step, candidate.target(), candidate.rank(), plan.decision(), attempts));
+    }
+    return new ModelStep(
+        step,
+        candidate.target(),
+        rebound,
+        plan.decision(),
+        response,
+        attempts.subList(seen, attempts.size()),
+        candidate.model().capabilities().parallelToolCalls());
+  }
+
+  /**
+   * A runner for the tools that a step asked for; they become children of this operation.
+   *
+   * @param step the step
+   * @param caller on whose behalf they run
+   * @param journal what is told before and after each run
+   * @return a runner for the calling thread
+   */
+  public ToolRunner tools(ModelStep step, ToolCaller caller, ToolJournal journal) {
+    return tools(step.parallelToolCalls(), caller, journal);
+  }
+
+  /**
+   * A runner for tools that are left from an earlier operation.
+   *
+   * @param parallel whether they may run at the same time, unless the request says otherwise
+   * @param caller on whose behalf they run
+   * @param journal what is told before and after each run
+   * @return a runner for the calling thread
+   */
+  public ToolRunner tools(boolean parallel, ToolCaller caller, ToolJournal journal) {
+    return new ToolRunner(
+        scope, settings.time(), request.toolExecution(), parallel, caller, journal);
+  }
+
+  /**
+   * The end that the operation has come to, if it was cancelled or its deadline has passed; to be
+   * asked after tools were cut off.
+   *
+   * @param step the step in which it happened
+   * @return the exception to throw, empty if the operation may go on
+   */
+  public Optional<WarpwrightException> end(int step) {
+    if (scope.isCancelled()) {
+      return Optional.of(cancelled(scope.cancelReason().orElse("cancelled")));
+    }
+    return scope.deadline().hasPassed() ? Optional.of(deadlineExceeded(step)) : Optional.empty();
+  }
+
+  private NoEligibleTargetException noEligibleTarget() {
+    StringBuilder message = new StringBuilder(plan.skips().getLast().message());
+    message.append(" No target may be called:");
+    for (Attempt skip : plan.skips()) {
+      message.append(' ').append(skip.target()).append(": ").append(skip.message());
+    }
+    return new NoEligibleTargetException(message.toString(), null, trace());
+  }
+
+  private DeadlineExceededException deadlineExceeded(int step) {
+    return new DeadlineExceededException(
+        "The operation's deadline passed in step %d after %d attempts.".formatted(step, dispatches),
+        null,
+        trace());
+  }
+
+  private OperationCancelledException cancelled(String reason) {
+    return new OperationCancelledException(
+        "The operation was cancelled: " + Redaction.redact(reason), null, trace());
+  }
+
+  /** Cancels what still runs, waits for it at most the grace, and leaves the task tree. */
+  @Override
+  public void close() {
+    scope.close();
+  }
+}

@@ -1,0 +1,17 @@
+package dev.warpwright;
+
+/**
+ * Is told when a target wins a step of an operation: the first time, and whenever it changes.
+ *
+ * <p>Best effort: it runs detached, on a virtual thread of its own that is interrupted after a
+ * second; what it throws is counted and changes nothing.
+ */
+@FunctionalInterface
+public interface RouteObserver {
+  /**
+   * A target won.
+   *
+   * @param selection which, and how it came to it
+   */
+  void onRoute(RouteSelection selection);
+}

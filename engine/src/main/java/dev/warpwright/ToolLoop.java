@@ -1,0 +1,145 @@
+package dev.warpwright;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.InvalidOutputException;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.UnknownOutcomeException;
+import dev.warpwright.model.Usage;
+import dev.warpwright.task.TimeSource;
+import dev.warpwright.tool.CheckedCall;
+import dev.warpwright.tool.Tool;
+import dev.warpwright.tool.ToolCaller;
+import dev.warpwright.tool.ToolEnd;
+import dev.warpwright.tool.ToolJournal;
+import dev.warpwright.tool.ToolRun;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The loop of a text operation: ask the model, run the tools that it asks for, ask again. */
+final class ToolLoop {
+  private final Operation operation;
+  private final GenerateRequest request;
+  private final TimeSource time;
+  private final long startNanos;
+  private final List<Message> messages;
+  private final List<ModelStep> steps = new ArrayList<>();
+  private final List<ToolResult> toolResults = new ArrayList<>();
+
+  ToolLoop(Operation operation, GenerateRequest request, TimeSource time) {
+    this.operation = operation;
+    this.request = request;
+    this.time = time;
+    this.startNanos = time.nanoTime();
+    this.messages = new ArrayList<>(request.messages());
+  }
+
+  GenerateResult run() {
+    for (int number = 1; ; number++) {
+      ModelStep step = operation.step(number, messages);
+      steps.add(step);
+      messages.add(step.response().message());
+      List<ToolCall> calls = step.response().message().toolCalls();
+      if (calls.isEmpty()) {
+        return result();
+      }
+      requireToolsAllowed(step.response().finishReason(), operation.trace());
+      List<ToolResult> results = runTools(step, calls);
+      toolResults.addAll(results);
+      messages.add(Message.tool(results));
+      if (number == request.maxSteps()) {
+        return result();
+      }
+    }
+  }
+
+  /**
+   * Refuses an answer that asks for tools although it was cut off, filtered or refused.
+   *
+   * @throws InvalidOutputException if no tool of it may run
+   */
+  private static void requireToolsAllowed(FinishReason finish, OperationTrace trace) {
+    if (finish.allowsTools()) {
+      return;
+    }
+    boolean refused =
+        finish.kind() == FinishReason.Kind.REFUSAL
+            || finish.kind() == FinishReason.Kind.CONTENT_FILTER;
+    throw new InvalidOutputException(
+        refused ? FailureKind.OUTPUT_REFUSAL : FailureKind.OUTPUT_TRUNCATION,
+        "The answer asks for tools but ended with %s; no tool was run.".formatted(finish.kind()),
+        trace);
+  }
+
+  private List<ToolResult> runTools(ModelStep step, List<ToolCall> calls) {
+    ToolResult[] results = new ToolResult[calls.size()];
+    List<ToolRun> runs = new ArrayList<>();
+    for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
+      ToolCall call = calls.get(ordinal);
+      switch (request.tools().check(call)) {
+        case CheckedCall.Refused(ToolCall refused, String message) ->
+            results[ordinal] = ToolResult.failure(refused, message);
+        case CheckedCall.Callable callable when callable.requiresApproval() && !approved(call) ->
+            results[ordinal] = ToolResult.failure(call, "The call was not approved.");
+        case CheckedCall.Callable(ToolCall checked, Tool tool, boolean approval) -> {
+          String key = tool.idempotencyKey(operation.id(), step.step(), ordinal, checked);
+          runs.add(new ToolRun(checked, tool, step.step(), ordinal, key, 1));
+        }
+      }
+    }
+    ToolCaller caller = new ToolCaller(operation.id(), Map.of());
+    List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
+    for (int i = 0; i < runs.size(); i++) {
+      results[runs.get(i).ordinal()] = known(step, runs.get(i), ends.get(i));
+    }
+    return List.of(results);
+  }
+
+  private boolean approved(ToolCall call) {
+    return request.toolExecution().approvalPolicy().map(policy -> policy.test(call)).orElse(false);
+  }
+
+  private ToolResult known(ModelStep step, ToolRun run, ToolEnd end) {
+    return switch (end) {
+      case ToolEnd.Known known when known.error() && request.toolExecution().stopOnError() ->
+          throw new InvalidOutputException(
+              FailureKind.TOOL_FAILED,
+              "Tool \"%s\" failed and the request stops on errors.".formatted(run.tool().name()),
+              operation.trace());
+      case ToolEnd.Known known -> known.result(run.call());
+      case ToolEnd.Unknown unknown ->
+          throw new UnknownOutcomeException(
+              "Tool \"%s\" may or may not have acted; it is not repeated, and there is no run that"
+                      .formatted(run.tool().name())
+                  + " could wait for a decision. Run it in an agent with a store.",
+              null,
+              operation.trace());
+      case ToolEnd.CutOff cutOff ->
+          throw operation
+              .end(step.step())
+              .orElseThrow(() -> new IllegalStateException("Cut off without a reason."));
+    };
+  }
+
+  private GenerateResult result() {
+    ModelStep last = steps.getLast();
+    Usage usage =
+        steps.stream().map(step -> step.response().usage()).reduce(Usage.ABSENT, Usage::plus);
+    return new GenerateResult(
+        last.response().message().text(),
+        last.response().finishReason(),
+        last.target(),
+        Duration.ofNanos(time.nanoTime() - startNanos),
+        operation.trace().attempts(),
+        usage,
+        last.decision(),
+        steps,
+        messages,
+        toolResults);
+  }
+}

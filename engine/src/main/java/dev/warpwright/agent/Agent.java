@@ -1,0 +1,336 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Route;
+import dev.warpwright.tool.Tool;
+import dev.warpwright.tool.ToolExecution;
+import dev.warpwright.tool.ToolSet;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an agent is: its instructions, its tools, the targets that may think for it, and its limits.
+ * Immutable; any number of runs may use it at the same time.
+ *
+ * {@snippet :
+ * Agent triage =
+ *     Agent.builder("triage", Route.of(primary, fallback))
+ *         .instructions("You triage support tickets.")
+ *         .tools(lookupOrder, refund, reply)
+ *         .build();
+ * }
+ */
+public final class Agent {
+  private static final Pattern ID = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
+
+  private final String id;
+  private final Route route;
+  private final String version;
+  private final Optional<String> instructions;
+  private final ToolSet tools;
+  private final ToolExecution toolExecution;
+  private final int maxSteps;
+  private final int maxToolErrors;
+  private final InvalidInput invalidInput;
+  private final OptionalDouble temperature;
+  private final OptionalInt maxTokens;
+
+  private Agent(Builder builder) {
+    this.id = builder.id;
+    this.route = builder.route;
+    this.version = builder.version;
+    this.instructions = Optional.ofNullable(builder.instructions);
+    this.tools = builder.tools;
+    this.toolExecution = builder.toolExecution;
+    this.maxSteps = builder.maxSteps;
+    this.maxToolErrors = builder.maxToolErrors;
+    this.invalidInput = builder.invalidInput;
+    this.temperature = builder.temperature;
+    this.maxTokens = builder.maxTokens;
+  }
+
+  /**
+   * Begins an agent.
+   *
+   * @param id its lasting id, 1 to 64 characters of {@code [A-Za-z0-9_.-]}; runs are bound to it
+   * @param route the targets that may think for it; runs are bound to them
+   * @return a builder
+   */
+  public static Builder builder(String id, Route route) {
+    return new Builder(id, route);
+  }
+
+  /**
+   * The lasting id.
+   *
+   * @return the id
+   */
+  public String id() {
+    return id;
+  }
+
+  /**
+   * The targets that may think for it.
+   *
+   * @return the route
+   */
+  public Route route() {
+    return route;
+  }
+
+  /**
+   * The version of the definition.
+   *
+   * @return the version, "1" by default
+   */
+  public String version() {
+    return version;
+  }
+
+  /**
+   * The instructions, which become the system message of a run.
+   *
+   * @return the text
+   */
+  public Optional<String> instructions() {
+    return instructions;
+  }
+
+  /**
+   * The tools.
+   *
+   * @return the tools
+   */
+  public ToolSet tools() {
+    return tools;
+  }
+
+  /**
+   * How tool calls are run.
+   *
+   * @return the options
+   */
+  public ToolExecution toolExecution() {
+    return toolExecution;
+  }
+
+  /**
+   * How many model calls a run may make, over all its resumes.
+   *
+   * @return the number, 10 by default
+   */
+  public int maxSteps() {
+    return maxSteps;
+  }
+
+  /**
+   * How many error results of tools a run survives.
+   *
+   * @return the number, 8 by default
+   */
+  public int maxToolErrors() {
+    return maxToolErrors;
+  }
+
+  /**
+   * What becomes of a call that cannot be used.
+   *
+   * @return the policy, {@link InvalidInput#TELL_MODEL} by default
+   */
+  public InvalidInput invalidInput() {
+    return invalidInput;
+  }
+
+  /**
+   * The sampling temperature.
+   *
+   * @return the temperature, if set
+   */
+  public OptionalDouble temperature() {
+    return temperature;
+  }
+
+  /**
+   * The limit of output tokens of one model call.
+   *
+   * @return the limit, if set
+   */
+  public OptionalInt maxTokens() {
+    return maxTokens;
+  }
+
+  /** Shows id and version. */
+  @Override
+  public String toString() {
+    return "Agent[" + id + ", version " + version + "]";
+  }
+
+  /** Collects the parts of an agent; not thread-safe. */
+  public static final class Builder {
+    private final String id;
+    private final Route route;
+    private String version = "1";
+    private @Nullable String instructions;
+    private ToolSet tools = ToolSet.NONE;
+    private ToolExecution toolExecution = ToolExecution.DEFAULT;
+    private int maxSteps = 10;
+    private int maxToolErrors = 8;
+    private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
+    private OptionalDouble temperature = OptionalDouble.empty();
+    private OptionalInt maxTokens = OptionalInt.empty();
+
+    private Builder(String id, Route route) {
+      if (!ID.matcher(id).matches()) {
+        throw invalid(
+            "An agent's id must match [A-Za-z0-9_.-]{1,64}, but \"" + id + "\" does not.");
+      }
+      this.id = id;
+      this.route = Objects.requireNonNull(route, "route");
+    }
+
+    private static InvalidRequestException invalid(String message) {
+      return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
+    }
+
+    /**
+     * Sets the version of the definition, for the log.
+     *
+     * @param version not blank
+     * @return this builder
+     */
+    public Builder version(String version) {
+      if (version.isBlank()) {
+        throw invalid("An agent's version must not be blank.");
+      }
+      this.version = version;
+      return this;
+    }
+
+    /**
+     * Sets the instructions, which become the system message of a run.
+     *
+     * @param instructions the text
+     * @return this builder
+     */
+    public Builder instructions(String instructions) {
+      this.instructions = Objects.requireNonNull(instructions, "instructions");
+      return this;
+    }
+
+    /**
+     * Sets the tools.
+     *
+     * @param tools the tools, each name once
+     * @return this builder
+     */
+    public Builder tools(Tool... tools) {
+      return tools(List.of(tools));
+    }
+
+    /**
+     * Sets the tools.
+     *
+     * @param tools the tools, each name once
+     * @return this builder
+     */
+    public Builder tools(Collection<Tool> tools) {
+      this.tools = ToolSet.of(tools);
+      return this;
+    }
+
+    /**
+     * Says how tool calls are run.
+     *
+     * @param options {@link ToolExecution#DEFAULT} by default; an approval policy in it is not
+     *     used, since a run can wait for a decision
+     * @return this builder
+     */
+    public Builder toolExecution(ToolExecution options) {
+      this.toolExecution = Objects.requireNonNull(options, "options");
+      return this;
+    }
+
+    /**
+     * Says how many model calls a run may make, over all its resumes.
+     *
+     * @param maxSteps 1 or more; 10 by default
+     * @return this builder
+     */
+    public Builder maxSteps(int maxSteps) {
+      if (maxSteps < 1) {
+        throw invalid("maxSteps must be 1 or more, but is " + maxSteps + ".");
+      }
+      this.maxSteps = maxSteps;
+      return this;
+    }
+
+    /**
+     * Says how many error results of tools a run survives; denied approvals do not count.
+     *
+     * @param maxToolErrors 0 or more; 8 by default
+     * @return this builder
+     */
+    public Builder maxToolErrors(int maxToolErrors) {
+      if (maxToolErrors < 0) {
+        throw invalid("maxToolErrors must be 0 or more, but is " + maxToolErrors + ".");
+      }
+      this.maxToolErrors = maxToolErrors;
+      return this;
+    }
+
+    /**
+     * Says what becomes of a call that cannot be used.
+     *
+     * @param policy {@link InvalidInput#TELL_MODEL} by default
+     * @return this builder
+     */
+    public Builder invalidInput(InvalidInput policy) {
+      this.invalidInput = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * Sets the sampling temperature.
+     *
+     * @param temperature a finite number
+     * @return this builder
+     */
+    public Builder temperature(double temperature) {
+      if (!Double.isFinite(temperature)) {
+        throw invalid("temperature must be finite, but is " + temperature + ".");
+      }
+      this.temperature = OptionalDouble.of(temperature);
+      return this;
+    }
+
+    /**
+     * Limits the output tokens of one model call.
+     *
+     * @param maxTokens 1 or more
+     * @return this builder
+     */
+    public Builder maxTokens(int maxTokens) {
+      if (maxTokens < 1) {
+        throw invalid("maxTokens must be 1 or more, but is " + maxTokens + ".");
+      }
+      this.maxTokens = OptionalInt.of(maxTokens);
+      return this;
+    }
+
+    /**
+     * Makes the agent.
+     *
+     * @return the agent
+     */
+    public Agent build() {
+      return new Agent(this);
+    }
+  }
+}

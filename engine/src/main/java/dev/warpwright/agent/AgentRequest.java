@@ -1,0 +1,232 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Message;
+import dev.warpwright.run.RunScope;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a fresh run of an agent is asked. Immutable.
+ *
+ * <p>A run with tools that have effects should have an idempotency key: whoever asks again under
+ * the same key gets the same run, also after a crash.
+ */
+public final class AgentRequest {
+  private static final int MAX_KEY = 256;
+
+  private final Agent agent;
+  private final List<Message> messages;
+  private final RunScope scope;
+  private final Optional<String> runId;
+  private final Optional<String> idempotencyKey;
+  private final Optional<Duration> timeout;
+  private final Map<String, String> metadata;
+
+  private AgentRequest(Builder builder) {
+    this.agent = builder.agent;
+    this.messages = builder.messages;
+    this.scope = builder.scope;
+    this.runId = Optional.ofNullable(builder.runId);
+    this.idempotencyKey = Optional.ofNullable(builder.idempotencyKey);
+    this.timeout = Optional.ofNullable(builder.timeout);
+    this.metadata = builder.metadata;
+  }
+
+  /**
+   * Begins a request that asks one thing.
+   *
+   * @param agent the agent
+   * @param prompt what a user asks
+   * @return a builder
+   */
+  public static Builder builder(Agent agent, String prompt) {
+    return builder(agent, List.of(Message.user(prompt)));
+  }
+
+  /**
+   * Begins a request that goes on with a conversation.
+   *
+   * @param agent the agent
+   * @param messages the conversation; the agent's instructions are put before it
+   * @return a builder
+   */
+  public static Builder builder(Agent agent, List<Message> messages) {
+    return new Builder(agent, messages);
+  }
+
+  /**
+   * The agent.
+   *
+   * @return the agent
+   */
+  public Agent agent() {
+    return agent;
+  }
+
+  /**
+   * The conversation that the run begins with.
+   *
+   * @return the messages, without the agent's instructions
+   */
+  public List<Message> messages() {
+    return messages;
+  }
+
+  /**
+   * Whose run it is.
+   *
+   * @return the scope, {@link RunScope#DEFAULT} by default
+   */
+  public RunScope scope() {
+    return scope;
+  }
+
+  /**
+   * The run's id, if the program chose one.
+   *
+   * @return the id
+   */
+  public Optional<String> runId() {
+    return runId;
+  }
+
+  /**
+   * The key under which the run is claimed.
+   *
+   * @return the key
+   */
+  public Optional<String> idempotencyKey() {
+    return idempotencyKey;
+  }
+
+  /**
+   * How long this invocation may take.
+   *
+   * @return the limit, if set
+   */
+  public Optional<Duration> timeout() {
+    return timeout;
+  }
+
+  /**
+   * The program's own notes, kept in the log.
+   *
+   * @return the notes
+   */
+  public Map<String, String> metadata() {
+    return metadata;
+  }
+
+  /** Shows agent and run id. */
+  @Override
+  public String toString() {
+    return "AgentRequest[" + agent.id() + runId.map(id -> ", " + id).orElse("") + "]";
+  }
+
+  /** Collects the parts of a request; not thread-safe. */
+  public static final class Builder {
+    private final Agent agent;
+    private final List<Message> messages;
+    private RunScope scope = RunScope.DEFAULT;
+    private @Nullable String runId;
+    private @Nullable String idempotencyKey;
+    private @Nullable Duration timeout;
+    private Map<String, String> metadata = Map.of();
+
+    private Builder(Agent agent, List<Message> messages) {
+      this.agent = Objects.requireNonNull(agent, "agent");
+      this.messages = List.copyOf(messages);
+      if (this.messages.isEmpty()) {
+        throw new InvalidRequestException(
+            FailureKind.INVALID_REQUEST, "A run needs at least one message, but has none.");
+      }
+    }
+
+    /**
+     * Says whose run it is.
+     *
+     * @param scope {@link RunScope#DEFAULT} by default
+     * @return this builder
+     */
+    public Builder scope(RunScope scope) {
+      this.scope = Objects.requireNonNull(scope, "scope");
+      return this;
+    }
+
+    /**
+     * Chooses the run's id; without one it is a UUID of version 7.
+     *
+     * @param runId unique in the scope; 1 to 128 characters of {@code [A-Za-z0-9_.:-]}
+     * @return this builder
+     */
+    public Builder runId(String runId) {
+      this.runId = Objects.requireNonNull(runId, "runId");
+      return this;
+    }
+
+    /**
+     * Claims a key: whoever asks again under it, with the same request, gets the same run.
+     *
+     * @param key not blank, at most 256 characters
+     * @return this builder
+     */
+    public Builder idempotencyKey(String key) {
+      if (key.isBlank() || key.length() > MAX_KEY) {
+        throw new InvalidRequestException(
+            FailureKind.INVALID_SCOPE,
+            "An idempotency key must have 1 to %d characters and not be blank, but has %d."
+                .formatted(MAX_KEY, key.length()));
+      }
+      this.idempotencyKey = key;
+      return this;
+    }
+
+    /**
+     * Limits this invocation; the run itself can be resumed after it.
+     *
+     * @param timeout 1 ms to 2 147 483 647 ms; it can only shorten the gateway's own limit
+     * @return this builder
+     */
+    public Builder timeout(Duration timeout) {
+      this.timeout = Objects.requireNonNull(timeout, "timeout");
+      return this;
+    }
+
+    /**
+     * Adds notes of the program's own, which stay in the log.
+     *
+     * @param metadata keys that begin with {@code warpwright.} are reserved
+     * @return this builder
+     */
+    public Builder metadata(Map<String, String> metadata) {
+      metadata.keySet().stream()
+          .filter(key -> key.startsWith("warpwright."))
+          .findFirst()
+          .ifPresent(
+              key -> {
+                throw new InvalidRequestException(
+                    FailureKind.INVALID_REQUEST,
+                    "Metadata keys that begin with \"warpwright.\" are reserved, such as \""
+                        + key
+                        + "\".");
+              });
+      this.metadata = Map.copyOf(metadata);
+      return this;
+    }
+
+    /**
+     * Makes the request.
+     *
+     * @return the request
+     */
+    public AgentRequest build() {
+      return new AgentRequest(this);
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Digest;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.tool.Tool;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a request under an idempotency key is compared by: a digest for each part, so that a
+ * mismatch can name the part and show nothing of it.
+ */
+final class Fingerprint {
+  private Fingerprint() {}
+
+  static Map<String, String> of(AgentRequest request) {
+    Agent agent = request.agent();
+    Map<String, String> parts = new TreeMap<>();
+    parts.put("agent", digest(List.of(agent.id(), agent.version())));
+    parts.put("instructions", digest(agent.instructions().map(List::of).orElse(List.of())));
+    parts.put("messages", digest(request.messages().stream().map(Fingerprint::plain).toList()));
+    parts.put("tools", digest(agent.tools().tools().stream().map(Fingerprint::plain).toList()));
+    parts.put(
+        "targets", digest(agent.route().candidates().stream().map(Object::toString).toList()));
+    parts.put(
+        "options",
+        digest(
+            List.of(
+                agent.maxSteps(),
+                agent.maxToolErrors(),
+                agent.invalidInput().name(),
+                agent.temperature().toString(),
+                agent.maxTokens().toString())));
+    return parts;
+  }
+
+  private static String digest(Object plain) {
+    return Digest.of(Json.of(plain).text());
+  }
+
+  private static List<Object> plain(Tool tool) {
+    return List.of(
+        tool.name(), tool.version(), tool.effect().name(), tool.spec().inputSchema().canonical());
+  }
+
+  private static List<Object> plain(Message message) {
+    List<Object> parts = new ArrayList<>();
+    parts.add(message.role().name());
+    for (Part part : message.parts()) {
+      parts.add(
+          switch (part) {
+            case Part.Text(String text) -> StrictJson.cleanText(text);
+            case ToolCall call -> List.of(call.id(), call.name(), call.input().canonical());
+            case ToolResult result ->
+                List.of(result.callId(), result.error(), result.output().canonical());
+          });
+    }
+    return parts;
+  }
+
+  /** The names of the parts in which two fingerprints differ. */
+  static List<String> differences(Map<String, String> recorded, Map<String, String> now) {
+    TreeMap<String, String> all = new TreeMap<>(recorded);
+    all.putAll(now);
+    return all.keySet().stream()
+        .filter(part -> !java.util.Objects.equals(recorded.get(part), now.get(part)))
+        .toList();
+  }
+}

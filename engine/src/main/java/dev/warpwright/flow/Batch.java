@@ -1,0 +1,364 @@
+package dev.warpwright.flow;
+
+import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.AgentRequest;
+import dev.warpwright.agent.AgentResult;
+import dev.warpwright.agent.Agents;
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.Usage;
+import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.Task;
+import dev.warpwright.task.TaskScope;
+import dev.warpwright.task.TaskTree;
+import dev.warpwright.task.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Puts any number of items through an agent, one run an item.
+ *
+ * {@snippet :
+ * BatchReport report =
+ *     Batch.of("tickets-2026-11-29", triage, tickets, Ticket::id, Ticket::text)
+ *         .maxConcurrency(16)
+ *         .run(agents);
+ * }
+ *
+ * <p>The run of an item is claimed under the batch's key and the item's key. So a batch that died
+ * is simply run again: items whose run has ended are skipped, runs that were left behind or failed
+ * resumably are resumed, waiting ones are left waiting. The failure of an item does not stop the
+ * others. Immutable; {@link #run} may be called any number of times, one after the other.
+ *
+ * @param <T> an item
+ */
+public final class Batch<T> {
+  /** The key under which a run's metadata names its batch. */
+  public static final String BATCH = "batch";
+
+  /** The key under which a run's metadata names its item; tools read it from their context. */
+  public static final String ITEM = "item";
+
+  private static final int MAX_CONCURRENCY = 10_000;
+
+  private final String key;
+  private final Agent agent;
+  private final Iterable<? extends T> items;
+  private final Function<? super T, String> keyOf;
+  private final Function<? super T, String> promptOf;
+  private final int maxConcurrency;
+  private final RunScope scope;
+  private final Consumer<? super BatchProgress> listener;
+
+  private Batch(
+      String key,
+      Agent agent,
+      Iterable<? extends T> items,
+      Function<? super T, String> keyOf,
+      Function<? super T, String> promptOf,
+      int maxConcurrency,
+      RunScope scope,
+      Consumer<? super BatchProgress> listener) {
+    this.key = key;
+    this.agent = agent;
+    this.items = items;
+    this.keyOf = keyOf;
+    this.promptOf = promptOf;
+    this.maxConcurrency = maxConcurrency;
+    this.scope = scope;
+    this.listener = listener;
+  }
+
+  /**
+   * A batch that puts items through an agent, eight at a time.
+   *
+   * @param <T> an item
+   * @param key the batch's lasting key, not blank; the same key means the same batch
+   * @param agent the agent
+   * @param items the items; read twice for each run, first for their keys alone, and never held all
+   *     at once
+   * @param keyOf the key of an item, not blank and unique in the batch
+   * @param promptOf what the agent is asked for an item
+   * @return the batch
+   */
+  public static <T> Batch<T> of(
+      String key,
+      Agent agent,
+      Iterable<? extends T> items,
+      Function<? super T, String> keyOf,
+      Function<? super T, String> promptOf) {
+    if (key.isBlank()) {
+      throw invalid("A batch's key must not be blank.");
+    }
+    return new Batch<>(
+        key,
+        Objects.requireNonNull(agent, "agent"),
+        Objects.requireNonNull(items, "items"),
+        Objects.requireNonNull(keyOf, "keyOf"),
+        Objects.requireNonNull(promptOf, "promptOf"),
+        8,
+        RunScope.DEFAULT,
+        progress -> {});
+  }
+
+  private static InvalidRequestException invalid(String message) {
+    return new InvalidRequestException(FailureKind.INVALID_REQUEST, message);
+  }
+
+  /**
+   * Limits how many items are worked on at the same time.
+   *
+   * @param runs 1 to 10 000; 8 by default
+   * @return a copy
+   */
+  public Batch<T> maxConcurrency(int runs) {
+    if (runs < 1 || runs > MAX_CONCURRENCY) {
+      throw invalid(
+          "maxConcurrency must be between 1 and %d, but is %d.".formatted(MAX_CONCURRENCY, runs));
+    }
+    return new Batch<>(key, agent, items, keyOf, promptOf, runs, scope, listener);
+  }
+
+  /**
+   * Says whose runs they are.
+   *
+   * @param scope {@link RunScope#DEFAULT} by default
+   * @return a copy
+   */
+  public Batch<T> scope(RunScope scope) {
+    return new Batch<>(key, agent, items, keyOf, promptOf, maxConcurrency, scope, listener);
+  }
+
+  /**
+   * Sets who is told how far the batch is, after each item begins or ends.
+   *
+   * @param listener called by the thread that runs the batch, in order; it must not block, and what
+   *     it throws is ignored
+   * @return a copy
+   */
+  public Batch<T> onProgress(Consumer<? super BatchProgress> listener) {
+    return new Batch<>(key, agent, items, keyOf, promptOf, maxConcurrency, scope, listener);
+  }
+
+  /**
+   * Runs the batch and blocks until every item is through.
+   *
+   * <p>An interrupt of the calling thread stops it: nothing new begins, running items are cancelled
+   * and stay resumable, and the report says so; the interrupt flag is set again.
+   *
+   * @param agents drives the runs
+   * @return what became of each item
+   * @throws InvalidRequestException if two items have the same key or a key is blank; no run was
+   *     started
+   */
+  public BatchReport run(Agents agents) {
+    int size = requireDistinctKeys();
+    TaskTree tree = agents.tasks();
+    try (TaskScope running = tree.open("batch", "batch " + key, Deadline.never())) {
+      return new Drive(agents, running, tree.time(), size).run(items.iterator());
+    }
+  }
+
+  private int requireDistinctKeys() {
+    Set<String> keys = new HashSet<>();
+    for (T item : items) {
+      String itemKey = keyOf.apply(item);
+      if (itemKey.isBlank()) {
+        throw invalid("The key of item %d is blank.".formatted(keys.size() + 1));
+      }
+      if (!keys.add(itemKey)) {
+        throw invalid("Two items of the batch have the key \"%s\".".formatted(itemKey));
+      }
+    }
+    return keys.size();
+  }
+
+  /** One run of the batch; confined to the calling thread. */
+  private final class Drive {
+    private final Agents agents;
+    private final TaskScope running;
+    private final TimeSource time;
+    private final int size;
+    private final long startNanos;
+    private final Map<Task<Optional<BatchItem>>, String> inFlight = new LinkedHashMap<>();
+    private final List<BatchItem> through = new ArrayList<>();
+    private boolean stopped;
+
+    Drive(Agents agents, TaskScope running, TimeSource time, int size) {
+      this.agents = agents;
+      this.running = running;
+      this.time = time;
+      this.size = size;
+      this.startNanos = time.nanoTime();
+    }
+
+    BatchReport run(Iterator<? extends T> source) {
+      while (source.hasNext() || !inFlight.isEmpty()) {
+        while (source.hasNext() && inFlight.size() < maxConcurrency && !isStopped()) {
+          begin(source.next());
+        }
+        if (inFlight.isEmpty()) {
+          break;
+        }
+        collect(running.joinAny(inFlight.keySet()));
+      }
+      return new BatchReport(
+          size, through, isStopped(), Duration.ofNanos(time.nanoTime() - startNanos));
+    }
+
+    private boolean isStopped() {
+      return stopped || running.isCancelled();
+    }
+
+    private void begin(T item) {
+      String itemKey = keyOf.apply(item);
+      AgentRequest request =
+          AgentRequest.builder(agent, promptOf.apply(item))
+              .scope(scope)
+              .idempotencyKey(key + ":" + itemKey)
+              .metadata(Map.of(BATCH, key, ITEM, itemKey))
+              .build();
+      Task<Optional<BatchItem>> task =
+          running.fork(
+              "item", "item " + itemKey, Deadline.never(), () -> process(itemKey, request));
+      inFlight.put(task, itemKey);
+      tell();
+    }
+
+    /** On the item's own thread; empty if it was cut off. */
+    private Optional<BatchItem> process(String itemKey, AgentRequest request) {
+      long begin = time.nanoTime();
+      try {
+        AgentResult result = agents.run(request);
+        return Optional.of(item(itemKey, result, since(begin)));
+      } catch (OperationCancelledException e) {
+        return Optional.empty();
+      } catch (WarpwrightException e) {
+        return Optional.of(failed(itemKey, e.kind(), String.valueOf(e.getMessage()), since(begin)));
+      }
+    }
+
+    private Duration since(long begin) {
+      return Duration.ofNanos(time.nanoTime() - begin);
+    }
+
+    private void collect(Task<Optional<BatchItem>> task) {
+      String itemKey = Objects.requireNonNull(inFlight.remove(task));
+      switch (task.outcome()) {
+        case Outcome.Success<Optional<BatchItem>>(Optional<BatchItem> item) -> {
+          stopped |= item.isEmpty();
+          item.ifPresent(through::add);
+        }
+        case Outcome.Failure<Optional<BatchItem>>(Error error) -> throw error;
+        case Outcome.Failure<Optional<BatchItem>>(Throwable cause) ->
+            through.add(
+                failed(
+                    itemKey,
+                    FailureKind.INTERNAL,
+                    "Unexpected " + cause.getClass().getName() + ".",
+                    Duration.ZERO));
+        case Outcome.TimedOut<Optional<BatchItem>> timedOut -> stopped = true;
+        case Outcome.Cancelled<Optional<BatchItem>> cancelled -> stopped = true;
+      }
+      tell();
+    }
+
+    private void tell() {
+      int completed = count(BatchItem.Outcome.COMPLETED);
+      int failed = count(BatchItem.Outcome.FAILED);
+      int skipped = count(BatchItem.Outcome.SKIPPED);
+      try {
+        listener.accept(
+            new BatchProgress(
+                size,
+                inFlight.size(),
+                completed,
+                through.size() - completed - failed - skipped,
+                failed,
+                skipped));
+      } catch (RuntimeException e) {
+        // Told best effort: a listener's failure is its own.
+      }
+    }
+
+    private int count(BatchItem.Outcome outcome) {
+      return (int) through.stream().filter(item -> item.outcome() == outcome).count();
+    }
+  }
+
+  private static BatchItem item(String itemKey, AgentResult result, Duration duration) {
+    Optional<RunFailed> failure = result.state().failure();
+    return new BatchItem(
+        itemKey,
+        outcome(result),
+        Optional.of(result.run()),
+        failure.map(RunFailed::kind),
+        failure.map(RunFailed::message),
+        result.state().usage(),
+        work(result),
+        duration);
+  }
+
+  private static BatchItem.Outcome outcome(AgentResult result) {
+    if (!result.driven() && result.state().isTerminal()) {
+      return BatchItem.Outcome.SKIPPED;
+    }
+    return switch (result.status()) {
+      case COMPLETED -> BatchItem.Outcome.COMPLETED;
+      case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
+      case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
+      case FAILED, RUNNING -> BatchItem.Outcome.FAILED;
+    };
+  }
+
+  private static BatchItem.Work work(AgentResult result) {
+    int dispatches = 0;
+    int retries = 0;
+    int fallbacks = 0;
+    Optional<Attempt> before = Optional.empty();
+    for (Attempt attempt : result.attempts()) {
+      if (!attempt.dispatched()) {
+        continue;
+      }
+      dispatches++;
+      boolean sameStep = before.filter(last -> last.step() == attempt.step()).isPresent();
+      if (attempt.retry() > 0) {
+        retries++;
+      } else if (sameStep) {
+        fallbacks++;
+      }
+      before = Optional.of(attempt);
+    }
+    return new BatchItem.Work(dispatches, retries, fallbacks, result.toolCalls());
+  }
+
+  private static BatchItem failed(
+      String itemKey, FailureKind kind, String message, Duration duration) {
+    return new BatchItem(
+        itemKey,
+        BatchItem.Outcome.FAILED,
+        Optional.<RunKey>empty(),
+        Optional.of(kind),
+        Optional.of(message),
+        Usage.ABSENT,
+        BatchItem.Work.NONE,
+        duration);
+  }
+}

@@ -1,0 +1,32 @@
+package dev.warpwright.flow;
+
+/**
+ * How far a batch is.
+ *
+ * @param items how many items it has
+ * @param running how many are being worked on
+ * @param completed how many were completed in this invocation
+ * @param waiting how many wait for an approval or a verdict
+ * @param failed how many failed
+ * @param skipped how many had ended before this invocation
+ */
+public record BatchProgress(
+    int items, int running, int completed, int waiting, int failed, int skipped) {
+  /**
+   * How many items have not been begun.
+   *
+   * @return the number
+   */
+  public int pending() {
+    return items - running - done();
+  }
+
+  /**
+   * How many items this invocation is through with.
+   *
+   * @return completed, waiting, failed and skipped ones
+   */
+  public int done() {
+    return completed + waiting + failed + skipped;
+  }
+}

@@ -1,0 +1,218 @@
+package dev.warpwright.json;
+
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.node.StringNode;
+
+/**
+ * The one place where Warpwright's JSON rules live: numbers stay exact, nesting is bounded, text
+ * after a value is refused, unpaired surrogates are replaced by U+FFFD before anything is written.
+ *
+ * <p>Internal: this package is exported to Warpwright's own modules only, so that Jackson's types
+ * stay out of the public API.
+ */
+public final class StrictJson {
+  /** The deepest nesting that is read; deeper input is refused. */
+  public static final int MAX_DEPTH = 100;
+
+  /** The longest text that is read as one value, in characters. */
+  public static final int MAX_CHARACTERS = 128 * 1024 * 1024;
+
+  private static final JsonFactory FACTORY =
+      JsonFactory.builder()
+          .streamReadConstraints(
+              StreamReadConstraints.builder()
+                  .maxNestingDepth(MAX_DEPTH)
+                  .maxNumberLength(1_000)
+                  .maxStringLength(MAX_CHARACTERS)
+                  .build())
+          .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
+          .build();
+
+  /** Reads provider documents: of two equal keys the last one wins. */
+  private static final JsonMapper LENIENT_KEYS =
+      JsonMapper.builder(FACTORY)
+          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  /** Reads tool input and values of our own: an object with two equal keys is refused. */
+  private static final JsonMapper UNIQUE_KEYS =
+      LENIENT_KEYS.rebuild().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+
+  private StrictJson() {}
+
+  /**
+   * The mapper that builds and writes trees.
+   *
+   * @return a shared, thread-safe mapper
+   */
+  public static JsonMapper mapper() {
+    return LENIENT_KEYS;
+  }
+
+  /**
+   * Reads one value and refuses duplicate keys.
+   *
+   * @param text the whole text
+   * @return the tree
+   * @throws JacksonException if the text is no single JSON value within the bounds
+   */
+  public static JsonNode read(String text) {
+    return present(UNIQUE_KEYS.readTree(text));
+  }
+
+  /**
+   * Reads one value of a provider; of two equal keys the last one wins.
+   *
+   * @param bytes the whole body, UTF-8
+   * @return the tree
+   * @throws JacksonException if the bytes are no single JSON value within the bounds
+   */
+  public static JsonNode readDocument(byte[] bytes) {
+    return present(LENIENT_KEYS.readTree(bytes));
+  }
+
+  private static JsonNode present(JsonNode node) {
+    if (node.isMissingNode()) {
+      throw new EmptyTextException();
+    }
+    return node;
+  }
+
+  /**
+   * Writes a tree as compact text in which every unpaired surrogate is replaced by U+FFFD.
+   *
+   * @param node the tree
+   * @return the text; members keep their order
+   */
+  public static String write(JsonNode node) {
+    return LENIENT_KEYS.writeValueAsString(clean(node));
+  }
+
+  /**
+   * Writes a tree with the members of every object sorted by key, so that equal values give equal
+   * texts.
+   *
+   * @param node the tree
+   * @return the canonical text
+   */
+  public static String canonical(JsonNode node) {
+    return LENIENT_KEYS.writeValueAsString(sorted(clean(node)));
+  }
+
+  private static JsonNode sorted(JsonNode node) {
+    if (node.isObject()) {
+      Map<String, JsonNode> members = new TreeMap<>();
+      node.properties().forEach(member -> members.put(member.getKey(), sorted(member.getValue())));
+      ObjectNode sorted = LENIENT_KEYS.createObjectNode();
+      members.forEach(sorted::set);
+      return sorted;
+    }
+    if (node.isArray()) {
+      ArrayNode sorted = LENIENT_KEYS.createArrayNode();
+      node.forEach(element -> sorted.add(sorted(element)));
+      return sorted;
+    }
+    return node;
+  }
+
+  /** Returns the same tree if it is clean, which it nearly always is. */
+  private static JsonNode clean(JsonNode node) {
+    if (isClean(node)) {
+      return node;
+    }
+    if (node.isObject()) {
+      ObjectNode copy = LENIENT_KEYS.createObjectNode();
+      node.properties()
+          .forEach(member -> copy.set(cleanText(member.getKey()), clean(member.getValue())));
+      return copy;
+    }
+    if (node.isArray()) {
+      ArrayNode copy = LENIENT_KEYS.createArrayNode();
+      node.forEach(element -> copy.add(clean(element)));
+      return copy;
+    }
+    return StringNode.valueOf(cleanText(node.stringValue()));
+  }
+
+  private static boolean isClean(JsonNode node) {
+    if (node.isString()) {
+      return firstUnpaired(node.stringValue(), 0) < 0;
+    }
+    if (node.isObject()) {
+      for (Map.Entry<String, JsonNode> member : node.properties()) {
+        if (firstUnpaired(member.getKey(), 0) >= 0 || !isClean(member.getValue())) {
+          return false;
+        }
+      }
+    } else if (node.isArray()) {
+      for (JsonNode element : node) {
+        if (!isClean(element)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Replaces every unpaired surrogate by U+FFFD.
+   *
+   * @param text any text
+   * @return the same string if there is none
+   */
+  public static String cleanText(String text) {
+    int next = firstUnpaired(text, 0);
+    if (next < 0) {
+      return text;
+    }
+    StringBuilder clean = new StringBuilder(text);
+    while (next >= 0) {
+      clean.setCharAt(next, '\uFFFD');
+      next = firstUnpaired(text, next + 1);
+    }
+    return clean.toString();
+  }
+
+  private static int firstUnpaired(String text, int from) {
+    int i = from;
+    while (i < text.length()) {
+      char c = text.charAt(i);
+      if (!Character.isSurrogate(c)) {
+        i++;
+      } else if (Character.isHighSurrogate(c)
+          && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1))) {
+        i += 2;
+      } else {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** Signals a text without any value. */
+  private static final class EmptyTextException extends JacksonException {
+    private static final long serialVersionUID = 1L;
+
+    EmptyTextException() {
+      super("The text holds no JSON value.");
+    }
+
+    @Override
+    public Object processor() {
+      return StrictJson.class;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.warpwright.model;
+
+/**
+ * The stable name of a way to fail, shared by exceptions, run logs and reports.
+ *
+ * <p>The names are part of the durable log: a constant is never renamed.
+ */
+public enum FailureKind {
+  /** A request or value breaks a stated rule. */
+  INVALID_REQUEST,
+  /** The message history breaks a rule; the message is fixed and holds no content. */
+  INVALID_HISTORY,
+  /** A tenant scope, key or part of one breaks a rule. */
+  INVALID_SCOPE,
+  /** A builder was given a value out of its bounds. */
+  INVALID_CONFIGURATION,
+  /** No candidate passed the checks before a dispatch. */
+  NO_ELIGIBLE_TARGET,
+  /** Every target was tried and failed. */
+  TARGETS_EXHAUSTED,
+  /** The operation's limit of provider attempts was reached. */
+  TOTAL_ATTEMPTS,
+  /** The operation's deadline passed. */
+  DEADLINE,
+  /** The caller cancelled or was interrupted. */
+  CANCELLED,
+  /** The output is no JSON. */
+  OUTPUT_PARSE,
+  /** The output or a tool's input does not match its schema. */
+  OUTPUT_SCHEMA,
+  /** The model refused, or its answer was filtered. */
+  OUTPUT_REFUSAL,
+  /** The output was cut off. */
+  OUTPUT_TRUNCATION,
+  /** A concurrent writer, another binding, or a reused key won. */
+  CONFLICT,
+  /** A tool that must not be repeated may or may not have acted. */
+  UNKNOWN_OUTCOME,
+  /** A declared bound (steps, tool errors, bytes) was passed. */
+  LIMIT,
+  /** A tool failed and the request asked to stop at the first failure. */
+  TOOL_FAILED,
+  /** The store of runs failed or did not answer in time. */
+  STORE,
+  /** The run has not ended: it waits for somebody, or is being driven elsewhere. */
+  UNFINISHED,
+  /** A failure that no other kind describes, such as an exception of the program's own code. */
+  INTERNAL
+}

@@ -1,0 +1,28 @@
+package dev.warpwright.model;
+
+/**
+ * A model at a provider: the port that adapters implement.
+ *
+ * <p>Implementations are thread-safe: calls come from any number of virtual threads at once.
+ */
+public interface LanguageModel {
+  /**
+   * What this model can do.
+   *
+   * @return the capabilities, always the same
+   */
+  ModelCapabilities capabilities();
+
+  /**
+   * Asks the model and blocks until its whole answer is there.
+   *
+   * <p>An interrupt of the calling thread is the cancel signal: the exchange is closed and the
+   * method ends at once by throwing {@link InterruptedException}. It never retries on its own.
+   *
+   * @param call what is asked
+   * @return the answer
+   * @throws ProviderException if the call failed
+   * @throws InterruptedException if the thread was interrupted
+   */
+  ModelResponse generate(ModelCall call) throws InterruptedException;
+}

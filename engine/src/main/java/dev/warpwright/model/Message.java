@@ -1,0 +1,121 @@
+package dev.warpwright.model;
+
+import dev.warpwright.json.StrictJson;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * One message of a conversation: a role and its parts, in order.
+ *
+ * <p>Text is cleaned of unpaired surrogates when the message is made.
+ *
+ * @param role who speaks
+ * @param parts text for every role but TOOL, tool calls for ASSISTANT only, tool results for TOOL
+ *     only
+ */
+public record Message(Role role, List<Part> parts) {
+  /** Checks that every part may stand under the role, cleans text and copies the list. */
+  public Message {
+    Role speaker = role;
+    parts =
+        parts.stream()
+            .map(
+                part -> {
+                  if (!allowed(speaker, part)) {
+                    throw new InvalidRequestException(
+                        FailureKind.INVALID_HISTORY, "Invalid or unsupported message history.");
+                  }
+                  return part instanceof Part.Text text ? clean(text) : part;
+                })
+            .toList();
+  }
+
+  private static boolean allowed(Role role, Part part) {
+    return switch (part) {
+      case Part.Text text -> role != Role.TOOL;
+      case ToolCall call -> role == Role.ASSISTANT;
+      case ToolResult result -> role == Role.TOOL;
+    };
+  }
+
+  private static Part clean(Part.Text part) {
+    String clean = StrictJson.cleanText(part.text());
+    return clean.equals(part.text()) ? part : new Part.Text(clean);
+  }
+
+  /**
+   * Instructions of the program.
+   *
+   * @param text the text
+   * @return the message
+   */
+  public static Message system(String text) {
+    return new Message(Role.SYSTEM, List.of(new Part.Text(text)));
+  }
+
+  /**
+   * What a person or program asks.
+   *
+   * @param text the text
+   * @return the message
+   */
+  public static Message user(String text) {
+    return new Message(Role.USER, List.of(new Part.Text(text)));
+  }
+
+  /**
+   * A model's answer in words.
+   *
+   * @param text the text
+   * @return the message
+   */
+  public static Message assistant(String text) {
+    return new Message(Role.ASSISTANT, List.of(new Part.Text(text)));
+  }
+
+  /**
+   * Results of tool calls.
+   *
+   * @param results the results in call order
+   * @return the message
+   */
+  public static Message tool(List<ToolResult> results) {
+    return new Message(Role.TOOL, List.copyOf(results));
+  }
+
+  /**
+   * The text of all text parts, joined.
+   *
+   * @return the text, empty if there is none
+   */
+  public String text() {
+    return parts.stream()
+        .filter(Part.Text.class::isInstance)
+        .map(part -> ((Part.Text) part).text())
+        .collect(Collectors.joining());
+  }
+
+  /**
+   * The tool calls among the parts.
+   *
+   * @return the calls in order
+   */
+  public List<ToolCall> toolCalls() {
+    return parts.stream().filter(ToolCall.class::isInstance).map(ToolCall.class::cast).toList();
+  }
+
+  /**
+   * The tool results among the parts.
+   *
+   * @return the results in order
+   */
+  public List<ToolResult> toolResults() {
+    return parts.stream().filter(ToolResult.class::isInstance).map(ToolResult.class::cast).toList();
+  }
+
+  /** Shows the role and how many parts there are, not the content. */
+  @Override
+  public String toString() {
+    return "Message[" + role + ", " + parts.size() + " parts]";
+  }
+}

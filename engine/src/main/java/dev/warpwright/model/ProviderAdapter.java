@@ -1,0 +1,21 @@
+package dev.warpwright.model;
+
+/**
+ * Makes the models of one provider. A lambda from model id to {@link LanguageModel} is enough.
+ *
+ * <p>Implementations are thread-safe.
+ */
+@FunctionalInterface
+public interface ProviderAdapter extends AutoCloseable {
+  /**
+   * Yields a model; contacts nothing. It is asked once per operation and target.
+   *
+   * @param modelId the provider's model id
+   * @return the model
+   */
+  LanguageModel model(String modelId);
+
+  /** Gives back what the adapter owns; does nothing by default. Never blocks on open exchanges. */
+  @Override
+  default void close() {}
+}

@@ -1,0 +1,63 @@
+package dev.warpwright.model;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sealed, unchecked family of everything that Warpwright throws to its caller.
+ *
+ * <p>Each carries a stable {@link #kind()}, the operation's {@link #trace()}, the failure that
+ * decided the outcome as its cause, and other failures as suppressed exceptions in order of time.
+ * Messages name the rule, the bound and the actual value; they hold no prompt, output, tool data or
+ * secret.
+ */
+public abstract sealed class WarpwrightException extends RuntimeException
+    permits AttemptsExhaustedException,
+        ConflictException,
+        DeadlineExceededException,
+        InvalidOutputException,
+        InvalidRequestException,
+        LimitExceededException,
+        NoEligibleTargetException,
+        OperationCancelledException,
+        RunFailedException,
+        StoreException,
+        UnknownOutcomeException {
+  private static final long serialVersionUID = 1L;
+
+  private final FailureKind kind;
+  private final transient OperationTrace trace;
+
+  WarpwrightException(
+      FailureKind kind, String message, @Nullable Throwable cause, OperationTrace trace) {
+    super(message, cause);
+    this.kind = kind;
+    this.trace = trace;
+  }
+
+  /**
+   * What went wrong, as a stable name.
+   *
+   * @return the kind
+   */
+  public final FailureKind kind() {
+    return kind;
+  }
+
+  /**
+   * The operation's id, attempts and decision when it failed.
+   *
+   * @return the trace; {@link OperationTrace#NONE} if the call never became an operation
+   */
+  public final OperationTrace trace() {
+    return trace == null ? OperationTrace.NONE : trace;
+  }
+
+  /**
+   * Whether the same call may succeed if it is made again later, unchanged.
+   *
+   * @return false unless a subclass says otherwise
+   */
+  public boolean retryable() {
+    return false;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.warpwright.route;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import java.util.List;
+
+/**
+ * Which targets an operation tries, in which order, and which it does not try and why.
+ *
+ * @param decision the order of all candidates and its reason
+ * @param candidates the targets that passed every check, in order
+ * @param skips one entry for each target that did not
+ */
+public record RoutePlan(RouteDecision decision, List<Candidate> candidates, List<Attempt> skips) {
+  /**
+   * A target that may be called.
+   *
+   * @param target the target
+   * @param rank its index in the decision
+   * @param model its model
+   */
+  public record Candidate(Target target, int rank, LanguageModel model) {}
+
+  /** Copies the lists. */
+  public RoutePlan {
+    candidates = List.copyOf(candidates);
+    skips = List.copyOf(skips);
+  }
+}

@@ -1,0 +1,127 @@
+package dev.warpwright.route;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.Attempt.ReasonCode;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.Redaction;
+import dev.warpwright.model.Route;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.ToolSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Plans an operation: which of a route's targets are tried, in which order. It calls no model and
+ * spends nothing.
+ *
+ * <p>The checks of a target, first miss decides: an adapter for its provider; a model from the
+ * adapter; the capabilities that the request needs.
+ */
+public final class RoutePlanner {
+  private final Map<String, ProviderAdapter> adapters;
+
+  /**
+   * A planner.
+   *
+   * @param adapters the adapters by provider id
+   */
+  public RoutePlanner(Map<String, ProviderAdapter> adapters) {
+    this.adapters = Map.copyOf(adapters);
+  }
+
+  /**
+   * What a request needs of a model.
+   *
+   * @param tools whether it brings tools
+   * @param toolChoice whether it forces or forbids calls
+   */
+  public record Needs(boolean tools, boolean toolChoice) {
+    /**
+     * What these parts of a request need.
+     *
+     * @param tools its tools
+     * @param choice its tool choice
+     * @return the needs
+     */
+    public static Needs of(List<ToolSpec> tools, ToolChoice choice) {
+      return new Needs(!tools.isEmpty(), !(choice instanceof ToolChoice.Auto));
+    }
+
+    private List<String> missingIn(ModelCapabilities capabilities) {
+      List<String> missing = new ArrayList<>();
+      if (tools && !capabilities.tools()) {
+        missing.add("tools");
+      }
+      if (toolChoice && !capabilities.toolChoice()) {
+        missing.add("toolChoice");
+      }
+      return missing;
+    }
+  }
+
+  /**
+   * Plans.
+   *
+   * @param route the targets of the request
+   * @param needs what the request needs
+   * @return the plan; it may have no candidate
+   */
+  public RoutePlan plan(Route route, Needs needs) {
+    List<Target> ordered = route.candidates();
+    List<RoutePlan.Candidate> candidates = new ArrayList<>(ordered.size());
+    List<Attempt> skips = new ArrayList<>();
+    for (int rank = 0; rank < ordered.size(); rank++) {
+      Target target = ordered.get(rank);
+      switch (check(target, needs)) {
+        case Check.Passed(LanguageModel model) ->
+            candidates.add(new RoutePlan.Candidate(target, rank, model));
+        case Check.Missed(ReasonCode code, String message) ->
+            skips.add(Attempt.skip(1, target, code, rank, message));
+      }
+    }
+    return new RoutePlan(
+        new RouteDecision(ordered, RouteDecision.ReasonCode.ROUTING_ORDERED), candidates, skips);
+  }
+
+  private sealed interface Check {
+    record Passed(LanguageModel model) implements Check {}
+
+    record Missed(ReasonCode code, String message) implements Check {}
+  }
+
+  private Check check(Target target, Needs needs) {
+    ProviderAdapter adapter = adapters.get(target.provider());
+    if (adapter == null) {
+      return new Check.Missed(
+          ReasonCode.OPERATION_SKIP,
+          "No adapter is registered for provider \"" + target.provider() + "\".");
+    }
+    if (target.deploymentId().isPresent()) {
+      return new Check.Missed(
+          ReasonCode.OPERATION_SKIP,
+          "No deployment \"" + target.deploymentId().get() + "\" is registered.");
+    }
+    LanguageModel model;
+    ModelCapabilities capabilities;
+    try {
+      model = adapter.model(target.modelId());
+      capabilities = model.capabilities();
+    } catch (RuntimeException e) {
+      return new Check.Missed(
+          ReasonCode.OPERATION_SKIP,
+          Redaction.redact("The model could not be made: " + e.getMessage()));
+    }
+    List<String> missing = needs.missingIn(capabilities);
+    if (!missing.isEmpty()) {
+      return new Check.Missed(
+          ReasonCode.MODEL_CAPABILITIES,
+          "The model does not declare " + String.join(", ", missing) + ".");
+    }
+    return new Check.Passed(model);
+  }
+}

@@ -1,0 +1,252 @@
+package dev.warpwright.run;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.Usage;
+import dev.warpwright.tool.EffectClass;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What happened in a run: the closed, durable family of event types.
+ *
+ * <p>Events are stored for ever. A component is never renamed or removed, and a new one is
+ * optional.
+ */
+public sealed interface RunEvent {
+  /**
+   * A fresh run was accepted.
+   *
+   * @param agentId the agent
+   * @param agentVersion its version
+   * @param fingerprint digests of what the run was asked with, by part
+   * @param idempotencyKey the key under which it was claimed
+   * @param messages the conversation that the run begins with
+   * @param maxSteps how many model calls it may make
+   * @param targets the targets that it may use, in order: its route binding
+   * @param metadata the program's own notes
+   */
+  record RunStarted(
+      String agentId,
+      String agentVersion,
+      Map<String, String> fingerprint,
+      Optional<String> idempotencyKey,
+      List<Message> messages,
+      int maxSteps,
+      List<Target> targets,
+      Map<String, String> metadata)
+      implements RunEvent {
+    /** Copies the collections. */
+    public RunStarted {
+      fingerprint = Map.copyOf(fingerprint);
+      messages = List.copyOf(messages);
+      targets = List.copyOf(targets);
+      metadata = Map.copyOf(metadata);
+    }
+  }
+
+  /**
+   * A model call begins.
+   *
+   * @param step the step, 1-based and counted over resumes
+   * @param messageCount how many messages are sent
+   */
+  record StepStarted(int step, int messageCount) implements RunEvent {}
+
+  /**
+   * A target won a step, for the first time or in place of another.
+   *
+   * @param step the step
+   * @param target the winner
+   * @param decision the order of targets and why
+   */
+  record RouteBound(int step, Target target, RouteDecision decision) implements RunEvent {}
+
+  /**
+   * A model call completed.
+   *
+   * @param step the step
+   * @param target who answered
+   * @param message the answer
+   * @param finishReason why it ended
+   * @param usage the tokens
+   * @param attempts the attempts of this step, skips included
+   */
+  record ModelResponded(
+      int step,
+      Target target,
+      Message message,
+      FinishReason finishReason,
+      Usage usage,
+      List<Attempt> attempts)
+      implements RunEvent {
+    /** Copies the list. */
+    public ModelResponded {
+      attempts = List.copyOf(attempts);
+    }
+  }
+
+  /**
+   * A tool call needs a decision before it may run.
+   *
+   * @param requestId the request's id, derived from the call
+   * @param digest {@code sha256:} and 64 hex digits over what is to be approved
+   * @param step the step that asked for the tool
+   * @param callId the call
+   * @param tool the tool
+   * @param toolVersion the tool's approval version
+   * @param arguments the canonical input
+   */
+  record ApprovalRequested(
+      String requestId,
+      String digest,
+      int step,
+      String callId,
+      String tool,
+      String toolVersion,
+      Json arguments)
+      implements RunEvent {}
+
+  /**
+   * A decision on an approval was accepted.
+   *
+   * @param requestId the request
+   * @param approve whether the tool may run
+   * @param decidedBy who decided
+   * @param reason why
+   */
+  record ApprovalDecided(
+      String requestId, boolean approve, Optional<String> decidedBy, Optional<String> reason)
+      implements RunEvent {}
+
+  /**
+   * The intent to run a tool, written before its effect.
+   *
+   * @param step the step that asked for it
+   * @param ordinal the call's place among the calls of the step, 0-based
+   * @param callId the call
+   * @param tool the tool
+   * @param effect its effect class
+   * @param arguments the input
+   * @param key the idempotency key that the tool is given
+   * @param attempt 1 for the first run, then counting
+   */
+  record ToolStarted(
+      int step,
+      int ordinal,
+      String callId,
+      String tool,
+      EffectClass effect,
+      Json arguments,
+      String key,
+      int attempt)
+      implements RunEvent {}
+
+  /**
+   * The outcome of a tool call is known, or the call was refused.
+   *
+   * @param callId the call
+   * @param tool the tool
+   * @param key the idempotency key, if the call was executed
+   * @param executed false if the call was refused: denied, unknown tool, invalid input
+   * @param output the output or, for an error, a JSON string with its text
+   * @param error whether the call failed
+   * @param duration how long the tool ran
+   */
+  record ToolFinished(
+      String callId,
+      String tool,
+      Optional<String> key,
+      boolean executed,
+      Json output,
+      boolean error,
+      Duration duration)
+      implements RunEvent {}
+
+  /**
+   * An unknown outcome was decided.
+   *
+   * @param callId the call
+   * @param key its idempotency key
+   * @param verdict what is known now
+   * @param output the output or error text, unless the tool did not run
+   * @param decidedBy who decided: the tool's reconciler or a person
+   */
+  record ToolReconciled(
+      String callId, String key, Verdict verdict, Optional<Json> output, String decidedBy)
+      implements RunEvent {
+    /** What is known of an effect after the fact. */
+    public enum Verdict {
+      /** It took place and succeeded. */
+      SUCCEEDED,
+      /** It took place and failed. */
+      FAILED,
+      /** It did not take place: the tool may run, under the same key. */
+      NOT_EXECUTED
+    }
+  }
+
+  /**
+   * The run stops without ending; it holds no thread and no memory.
+   *
+   * @param reason what it waits for
+   * @param awaited the approval requests or call ids that are open
+   * @param intendedEnd how the run would have ended, had no outcome been unknown
+   */
+  record RunSuspended(Reason reason, List<String> awaited, Optional<RunFailed> intendedEnd)
+      implements RunEvent {
+    /** What a suspended run waits for. */
+    public enum Reason {
+      /** Decisions on approvals. */
+      APPROVAL,
+      /** A verdict on a tool whose outcome is unknown. */
+      RECONCILIATION
+    }
+
+    /** Copies the list. */
+    public RunSuspended {
+      awaited = List.copyOf(awaited);
+    }
+  }
+
+  /**
+   * A driver goes on with a run.
+   *
+   * @param cause why, for people
+   */
+  record RunResumed(String cause) implements RunEvent {}
+
+  /**
+   * The final answer was accepted.
+   *
+   * @param text the text of all the model's answers, joined
+   * @param steps how many steps it took
+   * @param usage the tokens of all steps
+   */
+  record RunCompleted(String text, int steps, Usage usage) implements RunEvent {}
+
+  /**
+   * The run ended by a failure.
+   *
+   * @param kind what kind of failure
+   * @param message what happened, redacted
+   * @param resumable whether the run may be continued from here
+   * @param step the step in which it happened, 0 before the first
+   * @param attempts the attempts of that step, skips included
+   */
+  record RunFailed(
+      FailureKind kind, String message, boolean resumable, int step, List<Attempt> attempts)
+      implements RunEvent {
+    /** Copies the list. */
+    public RunFailed {
+      attempts = List.copyOf(attempts);
+    }
+  }
+}

@@ -1,0 +1,479 @@
+package dev.warpwright.run;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.Usage;
+import dev.warpwright.run.RunEvent.ApprovalDecided;
+import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ModelResponded;
+import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCompleted;
+import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunResumed;
+import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.StepStarted;
+import dev.warpwright.run.RunEvent.ToolFinished;
+import dev.warpwright.run.RunEvent.ToolReconciled;
+import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
+import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.tool.EffectClass;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run's log adds up to: a fold of its events that reads no clock, no store and no network,
+ * so that the same events always give the same state.
+ *
+ * <p>Each event is checked against the state before it: an event that cannot follow is refused with
+ * an {@link InvalidRequestException} that names the rule and the sequence. A driver's state grows
+ * with its log, so that a long run costs the same per event as a short one; it is confined to the
+ * driver's thread. A state that a load or a result gave does not change any more.
+ */
+public final class RunState {
+  private final RunKey run;
+  private final RunStarted started;
+  private final Instant startedAt;
+  private final List<Message> messages;
+  private final StringBuilder text = new StringBuilder();
+  private Instant updatedAt;
+  private long sequence;
+  private RunStatus status = RunStatus.RUNNING;
+  private int step;
+  private boolean stepAnswered = true;
+  private List<CallState> calls = List.of();
+  private final Set<String> approvalIds = new HashSet<>();
+  private Usage usage = Usage.ABSENT;
+  private int toolErrors;
+  private @Nullable Target target;
+  private @Nullable FinishReason finishReason;
+  private @Nullable RunSuspended suspension;
+  private @Nullable RunFailed failure;
+
+  private RunState(LoggedEvent first) {
+    if (!(first.event() instanceof RunStarted begin) || first.sequence() != 1) {
+      throw refused(first, "a log begins with RunStarted at sequence 1");
+    }
+    this.run = first.run();
+    this.started = begin;
+    this.startedAt = first.time();
+    this.updatedAt = first.time();
+    this.sequence = 1;
+    this.messages = new ArrayList<>(begin.messages());
+  }
+
+  /**
+   * Folds a log.
+   *
+   * @param log all events of a run from the first on
+   * @return the state after the last one
+   * @throws InvalidRequestException if the log is empty or breaks a rule
+   */
+  public static RunState of(List<LoggedEvent> log) {
+    if (log.isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST, "A log without events has no state.");
+    }
+    RunState state = new RunState(log.getFirst());
+    log.subList(1, log.size()).forEach(state::apply);
+    return state;
+  }
+
+  /** Adds one event, or refuses it and changes nothing. */
+  void apply(LoggedEvent logged) {
+    require(logged, logged.run().equals(run), "all events of a log are of one run");
+    require(logged, logged.sequence() == sequence + 1, "sequences have no gaps");
+    require(logged, !logged.time().isBefore(updatedAt), "times never decrease");
+    require(logged, !isTerminal(), "nothing follows the end of a run");
+    switch (logged.event()) {
+      case RunStarted again -> throw refused(logged, "a run starts once");
+      case StepStarted event -> stepStarted(logged, event);
+      case RouteBound event -> {
+        require(logged, event.step() == step && !stepAnswered, "a route is bound in an open step");
+        target = event.target();
+      }
+      case ModelResponded event -> modelResponded(logged, event);
+      case ApprovalRequested event -> {
+        change(
+            logged,
+            state ->
+                state.call().id().equals(event.callId())
+                    && state.approval().isEmpty()
+                    && state.result().isEmpty(),
+            state -> state.asked(event),
+            "an approval is asked for once for an open call");
+        approvalIds.add(event.requestId());
+      }
+      case ApprovalDecided event ->
+          change(
+              logged,
+              state -> state.awaitsApproval() && requestId(state).equals(event.requestId()),
+              state -> state.decided(event),
+              "a decision answers a pending request");
+      case ToolStarted event ->
+          change(
+              logged,
+              state ->
+                  state.call().id().equals(event.callId())
+                      && state.result().isEmpty()
+                      && state.nextAttempt() == event.attempt(),
+              state -> state.startedBy(event),
+              "a tool is started for an open call, attempts counting from 1");
+      case ToolFinished event -> toolFinished(logged, event);
+      case ToolReconciled event -> toolReconciled(logged, event);
+      case RunSuspended event -> {
+        requireRunning(logged);
+        suspension = event;
+        status =
+            switch (event.reason()) {
+              case APPROVAL -> RunStatus.WAITING_APPROVAL;
+              case RECONCILIATION -> RunStatus.NEEDS_RECONCILIATION;
+            };
+      }
+      case RunResumed event -> {
+        status = RunStatus.RUNNING;
+        suspension = null;
+        failure = null;
+      }
+      case RunCompleted event -> {
+        requireRunning(logged);
+        require(logged, calls.isEmpty(), "a run completes with every call answered");
+        status = RunStatus.COMPLETED;
+      }
+      case RunFailed event -> {
+        requireRunning(logged);
+        require(
+            logged,
+            calls.stream().noneMatch(RunState::mustBeDecided),
+            "a run does not end while the outcome of a ONCE tool is unknown");
+        failure = event;
+        status = RunStatus.FAILED;
+      }
+    }
+    sequence = logged.sequence();
+    updatedAt = logged.time();
+  }
+
+  private void stepStarted(LoggedEvent logged, StepStarted event) {
+    requireRunning(logged);
+    require(logged, calls.isEmpty(), "a step starts when every call is answered");
+    require(
+        logged,
+        event.step() == (stepAnswered ? step + 1 : step),
+        "steps are counted from 1 without gaps");
+    step = event.step();
+    stepAnswered = false;
+  }
+
+  private void modelResponded(LoggedEvent logged, ModelResponded event) {
+    requireRunning(logged);
+    require(
+        logged,
+        event.step() == step && !stepAnswered,
+        "a model's answer belongs to the step that was started");
+    stepAnswered = true;
+    target = event.target();
+    finishReason = event.finishReason();
+    usage = usage.plus(event.usage());
+    text.append(event.message().text());
+    messages.add(event.message());
+    List<ToolCall> asked = event.message().toolCalls();
+    List<CallState> open = new ArrayList<>(asked.size());
+    for (int ordinal = 0; ordinal < asked.size(); ordinal++) {
+      open.add(CallState.fresh(asked.get(ordinal), step, ordinal));
+    }
+    calls = open;
+  }
+
+  private void toolFinished(LoggedEvent logged, ToolFinished event) {
+    change(
+        logged,
+        state ->
+            state.call().id().equals(event.callId())
+                && state.result().isEmpty()
+                && (event.executed()
+                    ? state.isInDoubt() && state.started().orElseThrow().key().equals(key(event))
+                    : state.started().isEmpty() || state.notExecuted()),
+        state ->
+            state.answered(
+                new ToolResult(event.callId(), event.tool(), event.output(), event.error())),
+        "an executed call finishes after its start, a refused one without");
+    if (event.error()) {
+      toolErrors++;
+    }
+    answerModel();
+  }
+
+  private void toolReconciled(LoggedEvent logged, ToolReconciled event) {
+    change(
+        logged,
+        state ->
+            state.isInDoubt()
+                && state.call().id().equals(event.callId())
+                && state.started().orElseThrow().key().equals(event.key()),
+        state ->
+            event.verdict() == Verdict.NOT_EXECUTED
+                ? state.foundNotExecuted()
+                : state.answered(
+                    new ToolResult(
+                        event.callId(),
+                        state.call().name(),
+                        event.output().orElse(Json.of(null)),
+                        event.verdict() == Verdict.FAILED)),
+        "a verdict is given on a call in doubt, under its key");
+    if (event.verdict() == Verdict.FAILED) {
+      toolErrors++;
+    }
+    answerModel();
+  }
+
+  /** Once every call of the step has its result, they become one message, in call order. */
+  private void answerModel() {
+    if (calls.stream().allMatch(state -> state.result().isPresent())) {
+      messages.add(
+          Message.tool(calls.stream().map(state -> state.result().orElseThrow()).toList()));
+      calls = List.of();
+    }
+  }
+
+  private void change(
+      LoggedEvent logged, Predicate<CallState> which, UnaryOperator<CallState> how, String rule) {
+    for (int i = 0; i < calls.size(); i++) {
+      if (which.test(calls.get(i))) {
+        calls.set(i, how.apply(calls.get(i)));
+        return;
+      }
+    }
+    throw refused(logged, rule);
+  }
+
+  private static String requestId(CallState state) {
+    return state.approval().map(ApprovalRequested::requestId).orElse("");
+  }
+
+  private static String key(ToolFinished event) {
+    return event.key().orElse("");
+  }
+
+  /** Whether a call's unknown outcome keeps the run from ending. */
+  private static boolean mustBeDecided(CallState state) {
+    return state.isInDoubt() && state.started().orElseThrow().effect() == EffectClass.ONCE;
+  }
+
+  private void requireRunning(LoggedEvent logged) {
+    require(logged, status == RunStatus.RUNNING, "only a running run does this");
+  }
+
+  private static void require(LoggedEvent logged, boolean holds, String rule) {
+    if (!holds) {
+      throw refused(logged, rule);
+    }
+  }
+
+  private static InvalidRequestException refused(LoggedEvent logged, String rule) {
+    return new InvalidRequestException(
+        FailureKind.INVALID_REQUEST,
+        "%s cannot stand at sequence %d of run %s: %s."
+            .formatted(
+                logged.event().getClass().getSimpleName(), logged.sequence(), logged.run(), rule));
+  }
+
+  /**
+   * The run.
+   *
+   * @return its key
+   */
+  public RunKey run() {
+    return run;
+  }
+
+  /**
+   * What the run was started with.
+   *
+   * @return its first event
+   */
+  public RunStarted started() {
+    return started;
+  }
+
+  /**
+   * Where it stands.
+   *
+   * @return the status
+   */
+  public RunStatus status() {
+    return status;
+  }
+
+  /**
+   * Whether it has ended for good: completed, or failed and not resumable.
+   *
+   * @return true if no event can follow
+   */
+  public boolean isTerminal() {
+    return status == RunStatus.COMPLETED || (failure != null && !failure.resumable());
+  }
+
+  /**
+   * The conversation so far.
+   *
+   * @return an unmodifiable view
+   */
+  public List<Message> messages() {
+    return Collections.unmodifiableList(messages);
+  }
+
+  /**
+   * The calls of the current step while one of them has no result yet.
+   *
+   * @return the calls in order; empty if all are answered
+   */
+  public List<CallState> calls() {
+    return List.copyOf(calls);
+  }
+
+  /**
+   * The approvals that it waits for.
+   *
+   * @return the requests without a decision
+   */
+  public List<ApprovalRequested> pendingApprovals() {
+    return calls.stream()
+        .filter(CallState::awaitsApproval)
+        .map(state -> state.approval().orElseThrow())
+        .toList();
+  }
+
+  /** Whether an approval request was ever made in this run. */
+  boolean knowsApproval(String requestId) {
+    return approvalIds.contains(requestId);
+  }
+
+  /**
+   * The number of the last step that was started.
+   *
+   * @return the step, 0 before the first
+   */
+  public int step() {
+    return step;
+  }
+
+  /**
+   * The number that the next model call has.
+   *
+   * @return the step that was started and not answered or, if there is none, the next one
+   */
+  public int nextStep() {
+    return stepAnswered ? step + 1 : step;
+  }
+
+  /**
+   * The text of all the model's answers, joined.
+   *
+   * @return the text
+   */
+  public String text() {
+    return text.toString();
+  }
+
+  /**
+   * The tokens so far.
+   *
+   * @return the usage of all answered steps
+   */
+  public Usage usage() {
+    return usage;
+  }
+
+  /**
+   * How many tool calls gave an error result.
+   *
+   * @return the number
+   */
+  public int toolErrors() {
+    return toolErrors;
+  }
+
+  /**
+   * The last winning target.
+   *
+   * @return the target, empty before the first answer
+   */
+  public Optional<Target> target() {
+    return Optional.ofNullable(target);
+  }
+
+  /**
+   * Why the last answer ended.
+   *
+   * @return the reason, empty before the first answer
+   */
+  public Optional<FinishReason> finishReason() {
+    return Optional.ofNullable(finishReason);
+  }
+
+  /**
+   * What a suspended run waits for.
+   *
+   * @return the event, empty unless it is suspended
+   */
+  public Optional<RunSuspended> suspension() {
+    return Optional.ofNullable(suspension);
+  }
+
+  /**
+   * How it failed.
+   *
+   * @return the event, empty unless it is failed
+   */
+  public Optional<RunFailed> failure() {
+    return Optional.ofNullable(failure);
+  }
+
+  /**
+   * The sequence of the last event.
+   *
+   * @return 1 or more
+   */
+  public long sequence() {
+    return sequence;
+  }
+
+  /**
+   * When it started.
+   *
+   * @return the time of the first event
+   */
+  public Instant startedAt() {
+    return startedAt;
+  }
+
+  /**
+   * When its last event was written.
+   *
+   * @return the time of the last event
+   */
+  public Instant updatedAt() {
+    return updatedAt;
+  }
+
+  /** Shows id, status and sequence. */
+  @Override
+  public String toString() {
+    return "RunState[%s, %s, sequence %d]".formatted(run, status, sequence);
+  }
+}

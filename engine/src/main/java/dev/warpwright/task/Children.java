@@ -1,0 +1,106 @@
+package dev.warpwright.task;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The children of a scope: written by the scope's owner alone, read by any thread without a lock.
+ *
+ * <p>A child is put into the next free place and its place is emptied when it is done; it is never
+ * moved within an array. A full array is replaced by a new one that holds what is left. So a reader
+ * sees every child that was added before it began and is not done: in the array it read, or because
+ * the child's place was already there. It may miss a child that is added meanwhile; {@link
+ * TaskScope} therefore looks at its cancel flag again after adding one.
+ */
+final class Children {
+  private static final int FIRST_CAPACITY = 4;
+
+  private volatile @Nullable AtomicReferenceArray<@Nullable Task<?>> places;
+  private int used; // owner thread only; the places from here on are empty
+
+  /** Adds a child. Owner only; amortised constant time. */
+  void add(Task<?> child) {
+    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    if (array == null || used == array.length()) {
+      array = withoutDone(array);
+    }
+    array.set(used++, child);
+  }
+
+  /** Takes a child out if it was the last that was added. Owner only. */
+  void removeLast(Task<?> child) {
+    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    if (array != null && used > 0 && array.get(used - 1) == child) {
+      array.set(--used, null);
+    }
+  }
+
+  /** Forgets the children that are done. Owner only. */
+  void removeDone() {
+    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    if (array == null) {
+      return;
+    }
+    boolean last = true;
+    for (int i = used - 1; i >= 0; i--) {
+      Task<?> child = array.get(i);
+      if (child != null && child.isDone()) {
+        array.set(i, null);
+        child = null;
+      }
+      last &= child == null;
+      if (last) {
+        used = i;
+      }
+    }
+  }
+
+  private AtomicReferenceArray<@Nullable Task<?>> withoutDone(
+      @Nullable AtomicReferenceArray<@Nullable Task<?>> full) {
+    List<Task<?>> left = new ArrayList<>();
+    for (int i = 0; full != null && i < full.length(); i++) {
+      Task<?> child = full.get(i);
+      if (child != null && !child.isDone()) {
+        left.add(child);
+      }
+    }
+    var roomier =
+        new AtomicReferenceArray<@Nullable Task<?>>(Math.max(FIRST_CAPACITY, 2 * left.size()));
+    used = 0;
+    for (Task<?> child : left) {
+      roomier.setPlain(used++, child);
+    }
+    places = roomier;
+    return roomier;
+  }
+
+  /** Visits the children, those that are done perhaps among them. Any thread. */
+  void forEach(Consumer<? super Task<?>> action) {
+    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    if (array == null) {
+      return;
+    }
+    for (int i = 0; i < array.length(); i++) {
+      Task<?> child = array.get(i);
+      if (child != null) {
+        action.accept(child);
+      }
+    }
+  }
+
+  /** Enforces the deadlines of the children; returns the next one due. Owner only. */
+  Deadline enforceDeadlines() {
+    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    Deadline next = Deadline.never();
+    for (int i = 0; array != null && i < used; i++) {
+      Task<?> child = array.get(i);
+      if (child != null) {
+        next = next.earlier(child.enforce());
+      }
+    }
+    return next;
+  }
+}

@@ -1,0 +1,513 @@
+package dev.warpwright.task;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One structured operation: a thread's scope in which it starts tasks, waits for them, and which it
+ * does not leave before they have ended or were given up.
+ *
+ * <pre>{@code
+ * try (TaskScope scope = tasks.open("tools", "tools of step 3", deadline)) {
+ *   List<Task<Result>> results = new ArrayList<>();
+ *   for (ToolCall call : calls) {
+ *     results.add(scope.fork("tool", call.name(), Deadline.never(), () -> run(call)));
+ *   }
+ *   scope.join();
+ *   return results.stream().map(Task::outcome).toList();
+ * }
+ * }</pre>
+ *
+ * <p>A task is a virtual thread named by its place in the tree. It is never waited for longer than
+ * its deadline, which is the earliest of its own, its scope's and those around it, plus the grace
+ * of the tree: at the deadline, or when the scope is cancelled, it is interrupted; if it has not
+ * ended within the grace it is <em>abandoned</em>. An abandoned task has its outcome and its owner
+ * goes on; what it still does is discarded, and {@link TaskTree#abandoned()} lists it until it
+ * ends.
+ *
+ * <p><b>Threads.</b> The thread that opened the scope owns it; {@link #call}, {@link #fork}, the
+ * waits and {@link #close} throw {@link IllegalStateException} on any other thread. The remaining
+ * methods are safe for use by any thread.
+ *
+ * <p><b>Deadlines</b> of tasks are enforced while the owner waits, in this scope or in one it has
+ * nested in it. An owner that does not wait is itself what the deadline is for; it should look at
+ * {@link #deadline()}. A deadline that has passed does not set {@link #isCancelled()}: what runs
+ * times out, and what is started then is {@link Outcome.TimedOut} without having run.
+ *
+ * <p><b>Interrupts.</b> An interrupt of the owner is a cancel. No method throws {@link
+ * InterruptedException}: a wait that finds the interrupt cancels the scope, ends as one that was
+ * cancelled, and returns with the interrupt status set. No method leaves an interrupt status behind
+ * that it did not find or receive.
+ */
+public final class TaskScope extends Node implements AutoCloseable {
+
+  /*
+   * The owner waits in one place, park(): check what it waits for, let the children's deadlines have
+   * their effect, arm one alarm for the next instant at which something is due, park, cancel it.
+   * Children do not wake the owner one by one: they count down, and only the last, the one the owner
+   * waits for, or one that failed wakes it. So joining n children costs one park, and no thread exists
+   * only to watch the clock.
+   *
+   * No wake-up is lost. A thread has a single park permit, and every lock it takes may consume it, the
+   * timer's or one in a caller's condition. So whoever changes something first changes it, then marks
+   * `signalled`, then unparks; and the owner clears the mark before it looks and looks at the mark
+   * last, with nothing between that and the park.
+   *
+   * Cancelling needs no lock either. cancel() sets the reason and then looks for children and an
+   * inner scope to stop; fork() and open() add theirs and then look at the reason. Both are volatile,
+   * so at least one side sees the other; stopping twice is harmless.
+   */
+
+  private static final String OWNER_INTERRUPTED = "interrupted";
+
+  private static final VarHandle PENDING;
+  private static final VarHandle CANCEL_REASON;
+
+  static {
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.lookup();
+      PENDING = lookup.findVarHandle(TaskScope.class, "pending", int.class);
+      CANCEL_REASON = lookup.findVarHandle(TaskScope.class, "cancelReason", String.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final Thread owner;
+  private final Children children = new Children();
+  private final Failures failures = new Failures(); // of forked tasks, since the last join
+  private volatile int pending; // children without an outcome
+  private volatile @Nullable String cancelReason; // set once
+  private volatile boolean signalled; // see above
+  private volatile boolean awaitsAny; // the owner waits for whichever child comes first
+  private volatile boolean closed; // written by the owner
+
+  TaskScope(TaskTree tree, @Nullable Node parent, String kind, String name, Deadline deadline) {
+    super(tree, parent, kind, name, deadline);
+    this.owner = Thread.currentThread();
+  }
+
+  /**
+   * Starts a task and waits for its end, at most until its deadline and the grace after it.
+   *
+   * <p>If the scope is cancelled or the deadline has passed, the body does not run. If both a value
+   * and the deadline are there when the owner looks, the value counts; once the task has been asked
+   * to stop, its outcome is {@link Outcome.TimedOut} or {@link Outcome.Cancelled}, whatever it
+   * returns. Deadlines of tasks forked earlier are enforced meanwhile.
+   *
+   * @param kind what the task is to the caller, such as {@code attempt}
+   * @param name its name; its thread is named by the whole path
+   * @param deadline its own deadline; the scope's applies as well
+   * @param body what it does; it should end soon after an interrupt
+   * @param <T> the type of its value; may be nullable
+   * @return how it ended; never null, never thrown
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public <T extends @Nullable Object> Outcome<T> call(
+      String kind, String name, Deadline deadline, Callable<? extends T> body) {
+    Task<T> task = launch(kind, name, deadline, body, true);
+    park(task::isDone, Deadline.never(), false);
+    children.removeLast(task);
+    return task.outcome();
+  }
+
+  /**
+   * Starts a task and goes on. If the scope is cancelled or the deadline has passed, the body does
+   * not run and the task has its outcome at once.
+   *
+   * @param kind what the task is to the caller, such as {@code tool}
+   * @param name its name; its thread is named by the whole path
+   * @param deadline its own deadline, enforced while the owner waits; the scope's applies as well
+   * @param body what it does; it should end soon after an interrupt
+   * @param <T> the type of its value; may be nullable
+   * @return the task, with an outcome after the next join
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public <T extends @Nullable Object> Task<T> fork(
+      String kind, String name, Deadline deadline, Callable<? extends T> body) {
+    return launch(kind, name, deadline, body, false);
+  }
+
+  /**
+   * Waits until every task of the scope has an outcome.
+   *
+   * <p>Returns after the latest deadline of a task plus the grace at the latest; after a cancel, or
+   * an interrupt of the owner, within the grace. More tasks may be forked afterwards, unless the
+   * scope is cancelled.
+   *
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public void join() {
+    checkUsable();
+    awaitChildren();
+    failures.clear();
+  }
+
+  /**
+   * Waits until one of some tasks of the scope has an outcome. For an owner that starts the next
+   * task when one has ended. Deadlines, a cancel and an interrupt are as in {@link #join}, so it
+   * returns after the earliest deadline of a task plus the grace at the latest.
+   *
+   * @param tasks the tasks, at least one, all of this scope; those that are done count at once
+   * @param <T> the type of the tasks
+   * @return one that has an outcome, the first in iteration order
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   * @throws IllegalArgumentException if there are no tasks
+   */
+  public <T extends Task<?>> T joinAny(Collection<T> tasks) {
+    checkUsable();
+    if (tasks.isEmpty()) {
+      throw new IllegalArgumentException("there is no task to wait for");
+    }
+    awaitsAny = true;
+    try {
+      park(() -> firstDone(tasks) != null, Deadline.never(), false);
+    } finally {
+      awaitsAny = false;
+    }
+    return Objects.requireNonNull(firstDone(tasks));
+  }
+
+  private static <T extends Task<?>> @Nullable T firstDone(Collection<T> tasks) {
+    for (T task : tasks) {
+      if (task.isDone()) {
+        return task;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Waits until every task of the scope has an outcome or one of them has failed; the first {@link
+   * Outcome.Failure} cancels the scope, and then the others get the grace. As {@link #join}
+   * otherwise.
+   *
+   * <p>Only failures count, of the tasks forked since the last join. If it returns empty, tasks may
+   * still have timed out or been cancelled; their outcomes say so.
+   *
+   * @return the first failure with the later ones suppressed in it, in the order in which they
+   *     happened. A throwable is not added to itself or twice; nothing is added to one without a
+   *     stack trace, which is probably a constant, or beyond 64
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public Optional<Throwable> joinFailFast() {
+    checkUsable();
+    park(() -> pending == 0 || !failures.isEmpty(), Deadline.never(), false);
+    failures.firstName().ifPresent(name -> cancel("sibling failed: " + name));
+    awaitChildren();
+    return failures.take();
+  }
+
+  /**
+   * Waits for a time to pass. For backoff: the wait ends early when there is no point in it.
+   *
+   * @param duration how long; zero and negative ones pass at once
+   * @return true if the time has passed; false if before that the scope was cancelled, the owner
+   *     interrupted, or the scope's deadline reached
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public boolean sleep(Duration duration) {
+    checkUsable();
+    noticeInterrupt();
+    Deadline until = Deadline.after(tree.time(), duration);
+    return park(until::hasPassed, until.earlier(deadline), true) && cancelReason == null;
+  }
+
+  /**
+   * Waits until a condition holds. Whoever makes it true calls {@link #wake()} afterwards.
+   *
+   * @param condition what to wait for; the owner evaluates it, first of all and after every
+   *     wake-up, so it must be cheap and must not block
+   * @param deadline until when to wait; the scope's deadline applies as well
+   * @return true if the condition held when it was last looked at, even if the scope is cancelled
+   *     by then: what was granted is not lost. False if the scope was cancelled, the owner
+   *     interrupted or a deadline reached first
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public boolean await(BooleanSupplier condition, Deadline deadline) {
+    checkUsable();
+    return park(condition, deadline.earlier(this.deadline), true);
+  }
+
+  /** Makes an owner that waits look at its condition again. Any thread; cheap; never blocks. */
+  public void wake() {
+    signalled = true;
+    LockSupport.unpark(owner);
+  }
+
+  /**
+   * Cancels the scope: interrupts its running tasks, cancels the scopes in them and those that the
+   * owner has nested in this one, and wakes the owner if it waits. The owner's thread is not
+   * interrupted. What is started or opened below later is cancelled from the start.
+   *
+   * <p>Returns without waiting for anything to end. Any thread. Only the first call counts; on a
+   * closed scope there is nothing to cancel.
+   *
+   * @param reason why, for the outcomes of the tasks
+   */
+  public void cancel(String reason) {
+    Objects.requireNonNull(reason, "reason");
+    if (CANCEL_REASON.compareAndSet(this, null, reason)) {
+      stopAll(reason);
+      wake();
+    }
+  }
+
+  /**
+   * Whether the scope is cancelled: by {@link #cancel}, from above, by an interrupt of the owner
+   * during a wait, or by a failed sibling in {@link #joinFailFast}. Any thread.
+   *
+   * @return true from then on
+   */
+  public boolean isCancelled() {
+    return cancelReason != null;
+  }
+
+  /**
+   * Why the scope is cancelled. Any thread.
+   *
+   * @return the reason of the cancel that came first; empty while it is not cancelled
+   */
+  public Optional<String> cancelReason() {
+    return Optional.ofNullable(cancelReason);
+  }
+
+  /**
+   * Until when all that runs in the scope may take. Any thread.
+   *
+   * @return the earlier of the scope's own deadline and the one it inherited
+   */
+  public Deadline deadline() {
+    return deadline;
+  }
+
+  /**
+   * Where the scope is in the tree. Any thread.
+   *
+   * @return the names from the root down, joined by {@code /}
+   */
+  public String path() {
+    return path;
+  }
+
+  /**
+   * Leaves the scope: interrupts the tasks that still run, waits for all of them together at most
+   * one grace, abandons the rest. Does nothing on a closed scope.
+   *
+   * <p>An interrupt does not cut the grace short; its status is set on return.
+   *
+   * @throws IllegalStateException if the caller does not own the scope; or if scopes nested in it
+   *     were still open on this thread, in which case they are closed first and this one all the
+   *     same
+   */
+  @Override
+  public void close() {
+    checkOwner();
+    if (!closed && closeWithInner()) {
+      throw new IllegalStateException(
+          "scope " + path + " was closed before the scopes that were opened in it");
+    }
+  }
+
+  @Override
+  public String toString() {
+    return path + " " + currentState();
+  }
+
+  boolean isRoot() {
+    return parent == null || parent.tree != tree;
+  }
+
+  /** Makes this the innermost scope of its owner. */
+  void begin() {
+    enter();
+    if (parent != null) {
+      parent.inner = this;
+      String reason = parent.stopReason();
+      if (reason != null) {
+        cancel(reason);
+      }
+    }
+  }
+
+  /** Closes this scope, the ones nested in it first; returns whether there were any. */
+  boolean closeWithInner() {
+    TaskScope open = inner;
+    if (open != null || pending > 0) {
+      stopAll("scope closed"); // all of them now, so that their graces run at the same time
+    }
+    if (open != null) {
+      open.closeWithInner();
+    }
+    awaitChildren();
+    closed = true;
+    if (parent != null) {
+      parent.inner = null;
+    }
+    leave();
+    if (isRoot()) {
+      tree.closed(this);
+    }
+    return open != null;
+  }
+
+  /** Told by a child when it has its outcome, once. */
+  void childSettled(Task<?> child, boolean awaited, @Nullable Throwable failure) {
+    boolean wakes = awaited;
+    if (failure != null && !awaited) {
+      failures.add(child.name, failure);
+      wakes = true;
+    }
+    int left = (int) PENDING.getAndAdd(this, -1) - 1;
+    if (wakes || left == 0 || awaitsAny) {
+      wake();
+    }
+  }
+
+  @Override
+  TaskState currentState() {
+    if (closed) {
+      return TaskState.ENDED;
+    }
+    return cancelReason == null ? TaskState.RUNNING : TaskState.CANCELLED;
+  }
+
+  @Override
+  @Nullable String stopReason() {
+    return cancelReason;
+  }
+
+  @Override
+  Deadline givenUpAt() {
+    return parent == null ? Deadline.never() : parent.givenUpAt();
+  }
+
+  @Override
+  void visit(Consumer<? super Node> visitor) {
+    super.visit(visitor);
+    children.forEach(child -> child.visit(visitor));
+  }
+
+  private <T extends @Nullable Object> Task<T> launch(
+      String kind, String name, Deadline deadline, Callable<? extends T> body, boolean awaited) {
+    Objects.requireNonNull(body, "body");
+    checkUsable();
+    noticeInterrupt();
+    Task<T> task =
+        new Task<>(this, kind, name, deadline.earlier(this.deadline), awaited, tree.carrying(body));
+    String reason = cancelReason;
+    if (task.deadline.hasPassed()) {
+      task.endUnstarted(new Outcome.TimedOut<>(false));
+    } else if (reason != null) {
+      task.endUnstarted(new Outcome.Cancelled<>(reason, false));
+    } else {
+      PENDING.getAndAdd(this, 1);
+      children.add(task);
+      task.start();
+      reason = cancelReason; // a cancel that came before the task was added has not seen it
+      if (reason != null) {
+        task.stop(reason);
+      }
+    }
+    return task;
+  }
+
+  private void awaitChildren() {
+    park(() -> pending == 0, Deadline.never(), false);
+    children.removeDone();
+  }
+
+  /**
+   * The one wait of the owner: until the condition holds (true), the limit has passed (false), or,
+   * if {@code endsOnCancel}, the scope is cancelled (false).
+   */
+  private boolean park(BooleanSupplier condition, Deadline limit, boolean endsOnCancel) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        signalled = false;
+        if (condition.getAsBoolean()) {
+          return true;
+        }
+        if (Thread.interrupted()) {
+          interrupted = true;
+          cancel(OWNER_INTERRUPTED);
+        }
+        if ((endsOnCancel && cancelReason != null) || limit.hasPassed()) {
+          return false;
+        }
+        Alarm alarm = enforceDeadlines().earlier(limit).alarm(new WakeUp(this));
+        try {
+          if (!signalled) {
+            LockSupport.park(this);
+          }
+        } finally {
+          if (alarm != null) {
+            alarm.cancel();
+          }
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Applies the deadlines of all tasks that this thread answers for; returns the next one due. */
+  private static Deadline enforceDeadlines() {
+    Deadline next = Deadline.never();
+    for (Node node = innermost(); node instanceof TaskScope scope; node = scope.parent) {
+      if (scope.pending > 0) {
+        next = next.earlier(scope.children.enforceDeadlines());
+      }
+    }
+    return next;
+  }
+
+  private void stopAll(String reason) {
+    children.forEach(child -> child.stop(reason));
+    TaskScope open = inner;
+    if (open != null) {
+      open.cancel(reason);
+    }
+  }
+
+  private void noticeInterrupt() {
+    if (owner.isInterrupted()) {
+      cancel(OWNER_INTERRUPTED);
+    }
+  }
+
+  private void checkUsable() {
+    checkOwner();
+    if (closed) {
+      throw new IllegalStateException("scope " + path + " is closed");
+    }
+  }
+
+  private void checkOwner() {
+    Thread current = Thread.currentThread();
+    if (current != owner) {
+      throw new IllegalStateException(
+          "scope " + path + " belongs to " + owner + " and was used by " + current);
+    }
+  }
+
+  /** The action of the owner's alarm. A record, so that a list of alarms says whose it is. */
+  private record WakeUp(TaskScope scope) implements Runnable {
+    @Override
+    public void run() {
+      scope.wake();
+    }
+  }
+}

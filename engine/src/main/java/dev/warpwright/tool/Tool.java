@@ -1,0 +1,410 @@
+package dev.warpwright.tool;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolSpec;
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that a model can ask the program to do.
+ *
+ * <p>The input is typed by a record, from which the schema for the model is derived and against
+ * which each input is checked. The {@link EffectClass} says what running it twice would mean.
+ *
+ * {@snippet :
+ * record Refund(String orderId, BigDecimal amount) {}
+ *
+ * Tool refund =
+ *     Tool.builder("refund", "Pays an order back.", Refund.class, EffectClass.ONCE,
+ *             (input, context) -> payments.refund(input, context.idempotencyKey()))
+ *         .requiresApproval(input -> input.amount().compareTo(LIMIT) > 0)
+ *         .reconciler((key, input) -> payments.find(key))
+ *         .build();
+ * }
+ *
+ * <p>Immutable and thread-safe, as long as the functions that it was given are.
+ */
+public final class Tool {
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+
+  private final ToolSpec spec;
+  private final EffectClass effect;
+  private final String version;
+  private final Optional<Duration> timeout;
+  private final boolean reconcilable;
+  private final Typed<?> typed;
+
+  private <I> Tool(Builder<I> builder) {
+    this.typed = new Typed<>(builder);
+    this.spec = new ToolSpec(builder.name, builder.description, builder.input.schema());
+    this.effect = builder.effect;
+    this.version = builder.version;
+    this.timeout = Optional.ofNullable(builder.timeout);
+    this.reconcilable = builder.reconciler != null;
+  }
+
+  /**
+   * A whole tool in one line.
+   *
+   * @param <I> the input
+   * @param name 1 to 64 characters of {@code [A-Za-z0-9_-]}
+   * @param description what it does and when to use it, for the model
+   * @param input the input's record; public in an exported package, or see {@link #builder(String,
+   *     String, Class, MethodHandles.Lookup, EffectClass, ToolFunction)}
+   * @param effect what running it twice would mean
+   * @param function what it does
+   * @return the tool
+   * @throws InvalidRequestException if the name or the record breaks a rule
+   */
+  public static <I extends Record> Tool of(
+      String name,
+      String description,
+      Class<I> input,
+      EffectClass effect,
+      ToolFunction<? super I> function) {
+    return builder(name, description, input, effect, function).build();
+  }
+
+  /**
+   * Begins a tool with options.
+   *
+   * @param <I> the input
+   * @param name 1 to 64 characters of {@code [A-Za-z0-9_-]}
+   * @param description what it does and when to use it, for the model
+   * @param input the input's record; public in an exported package
+   * @param effect what running it twice would mean
+   * @param function what it does
+   * @return a builder
+   */
+  public static <I extends Record> Builder<I> builder(
+      String name,
+      String description,
+      Class<I> input,
+      EffectClass effect,
+      ToolFunction<? super I> function) {
+    return builder(name, description, input, MethodHandles.publicLookup(), effect, function);
+  }
+
+  /**
+   * Begins a tool whose input or output records are not public.
+   *
+   * @param <I> the input
+   * @param name 1 to 64 characters of {@code [A-Za-z0-9_-]}
+   * @param description what it does and when to use it, for the model
+   * @param input the input's record
+   * @param lookup {@code MethodHandles.lookup()} of a class that can see the records
+   * @param effect what running it twice would mean
+   * @param function what it does
+   * @return a builder
+   */
+  public static <I extends Record> Builder<I> builder(
+      String name,
+      String description,
+      Class<I> input,
+      MethodHandles.Lookup lookup,
+      EffectClass effect,
+      ToolFunction<? super I> function) {
+    return new Builder<>(name, description, JsonType.of(input, lookup), lookup, effect, function);
+  }
+
+  /**
+   * The tool as a model is told of it.
+   *
+   * @return name, description and input schema
+   */
+  public ToolSpec spec() {
+    return spec;
+  }
+
+  /**
+   * The name.
+   *
+   * @return the name
+   */
+  public String name() {
+    return spec.name();
+  }
+
+  /**
+   * What running it twice would mean.
+   *
+   * @return the effect class
+   */
+  public EffectClass effect() {
+    return effect;
+  }
+
+  /**
+   * The version that approvals are bound to.
+   *
+   * @return the version, "1" by default
+   */
+  public String version() {
+    return version;
+  }
+
+  /**
+   * How long one run of it may take; no limit of its own by default.
+   *
+   * @return the limit
+   */
+  public Optional<Duration> timeout() {
+    return timeout;
+  }
+
+  /**
+   * Whether it can look up what became of a call.
+   *
+   * @return true if it has a reconciler
+   */
+  public boolean hasReconciler() {
+    return reconcilable;
+  }
+
+  /** What is wrong with an input, without its content; empty if nothing is. */
+  List<String> violations(Json input) {
+    return typed.input.violations(input);
+  }
+
+  /** Whether this input may be used now. */
+  boolean isEnabled(Json input) {
+    return typed.isEnabled(input);
+  }
+
+  /**
+   * Whether a call with this input needs a decision first.
+   *
+   * @param input an input that matches the schema
+   * @return true if somebody has to approve it
+   */
+  public boolean requiresApproval(Json input) {
+    return typed.requiresApproval(input);
+  }
+
+  /**
+   * The idempotency key of a call.
+   *
+   * @param operationId the run or operation
+   * @param step the step that asked for the call
+   * @param ordinal the call's place in its step
+   * @param call the call
+   * @return the program's own key, if the tool declares one, else one derived from the arguments
+   */
+  public String idempotencyKey(String operationId, int step, int ordinal, ToolCall call) {
+    return typed.ownKey(call.input()).orElseGet(() -> ToolKey.of(operationId, step, ordinal, call));
+  }
+
+  /** Runs the function on the calling thread. */
+  Json call(Json input, ToolContext context) throws Exception {
+    return typed.call(input, context);
+  }
+
+  /**
+   * Asks the reconciler on the calling thread.
+   *
+   * @param idempotencyKey the key of the call
+   * @param input the input of the call
+   * @return what is known; unknown without a reconciler
+   * @throws Exception whatever the reconciler throws
+   */
+  public Reconciler.Finding reconcile(String idempotencyKey, Json input) throws Exception {
+    return typed.reconcile(idempotencyKey, input);
+  }
+
+  /** Shows name and effect class. */
+  @Override
+  public String toString() {
+    return "Tool[" + name() + ", " + effect + "]";
+  }
+
+  /** The part that knows the type of the input. */
+  private static final class Typed<I> {
+    final JsonType<I> input;
+    private final MethodHandles.Lookup lookup;
+    private final ToolFunction<? super I> function;
+    private final Predicate<? super I> enabled;
+    private final Predicate<? super I> approval;
+    private final @Nullable Function<? super I, String> key;
+    private final @Nullable Reconciler<? super I> reconciler;
+
+    Typed(Builder<I> builder) {
+      this.input = builder.input;
+      this.lookup = builder.lookup;
+      this.function = builder.function;
+      this.enabled = builder.enabled;
+      this.approval = builder.approval;
+      this.key = builder.key;
+      this.reconciler = builder.reconciler;
+    }
+
+    boolean isEnabled(Json json) {
+      return enabled.test(input.read(json));
+    }
+
+    boolean requiresApproval(Json json) {
+      return approval.test(input.read(json));
+    }
+
+    Optional<String> ownKey(Json json) {
+      return key == null ? Optional.empty() : Optional.of(key.apply(input.read(json)));
+    }
+
+    Json call(Json json, ToolContext context) throws Exception {
+      return JsonType.toJson(function.call(input.read(json), context), lookup);
+    }
+
+    Reconciler.Finding reconcile(String idempotencyKey, Json json) throws Exception {
+      return reconciler == null
+          ? new Reconciler.Finding.Unknown()
+          : reconciler.find(idempotencyKey, input.read(json));
+    }
+  }
+
+  /**
+   * Collects the parts of a tool; not thread-safe.
+   *
+   * @param <I> the input
+   */
+  public static final class Builder<I> {
+    private final String name;
+    private final String description;
+    private final JsonType<I> input;
+    private final MethodHandles.Lookup lookup;
+    private final EffectClass effect;
+    private final ToolFunction<? super I> function;
+    private String version = "1";
+    private @Nullable Duration timeout;
+    private Predicate<? super I> enabled = any -> true;
+    private Predicate<? super I> approval = any -> false;
+    private @Nullable Function<? super I, String> key;
+    private @Nullable Reconciler<? super I> reconciler;
+
+    private Builder(
+        String name,
+        String description,
+        JsonType<I> input,
+        MethodHandles.Lookup lookup,
+        EffectClass effect,
+        ToolFunction<? super I> function) {
+      if (!NAME.matcher(name).matches()) {
+        throw invalid(
+            "A tool's name must match [A-Za-z0-9_-]{1,64}, but \"" + name + "\" does not.");
+      }
+      this.name = name;
+      this.description = Objects.requireNonNull(description, "description");
+      this.input = input;
+      this.lookup = lookup;
+      this.effect = Objects.requireNonNull(effect, "effect");
+      this.function = Objects.requireNonNull(function, "function");
+    }
+
+    private static InvalidRequestException invalid(String message) {
+      return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
+    }
+
+    /**
+     * Sets the version that approvals are bound to: raise it when the tool comes to mean something
+     * else, and open approvals of the old meaning no longer count.
+     *
+     * @param version not blank; "1" by default
+     * @return this builder
+     */
+    public Builder<I> version(String version) {
+      if (version.isBlank()) {
+        throw invalid("A tool's version must not be blank.");
+      }
+      this.version = version;
+      return this;
+    }
+
+    /**
+     * Requires an approval for every call.
+     *
+     * @return this builder
+     */
+    public Builder<I> requiresApproval() {
+      return requiresApproval(any -> true);
+    }
+
+    /**
+     * Requires an approval for some calls.
+     *
+     * @param rule a pure function of the input: true if somebody has to approve
+     * @return this builder
+     */
+    public Builder<I> requiresApproval(Predicate<? super I> rule) {
+      this.approval = Objects.requireNonNull(rule, "rule");
+      return this;
+    }
+
+    /**
+     * Says for which inputs the tool may be used; all by default.
+     *
+     * @param rule false to refuse the call with an error result
+     * @return this builder
+     */
+    public Builder<I> enabledIf(Predicate<? super I> rule) {
+      this.enabled = Objects.requireNonNull(rule, "rule");
+      return this;
+    }
+
+    /**
+     * Limits one run of the tool; then its thread is interrupted.
+     *
+     * <p>A PURE tool then gives an error result; a repeatable one is run once more with the same
+     * key; the outcome of a ONCE tool is unknown.
+     *
+     * @param timeout more than zero; no limit but the deadline by default
+     * @return this builder
+     */
+    public Builder<I> timeout(Duration timeout) {
+      if (timeout.isNegative() || timeout.isZero()) {
+        throw invalid("A tool's timeout must be more than 0, but is " + timeout + ".");
+      }
+      this.timeout = timeout;
+      return this;
+    }
+
+    /**
+     * Derives the idempotency key from the input, for example to pay an order back once whoever
+     * asks.
+     *
+     * @param key a pure function of the input
+     * @return this builder
+     */
+    public Builder<I> idempotencyKey(Function<? super I, String> key) {
+      this.key = Objects.requireNonNull(key, "key");
+      return this;
+    }
+
+    /**
+     * Lets the tool look up what became of a call whose outcome was lost.
+     *
+     * @param reconciler asks the system that the tool acts on
+     * @return this builder
+     */
+    public Builder<I> reconciler(Reconciler<? super I> reconciler) {
+      this.reconciler = Objects.requireNonNull(reconciler, "reconciler");
+      return this;
+    }
+
+    /**
+     * Makes the tool.
+     *
+     * @return the tool
+     */
+    public Tool build() {
+      return new Tool(this);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package dev.warpwright.tool;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a tool does.
+ *
+ * @param <I> the input, a record
+ */
+@FunctionalInterface
+public interface ToolFunction<I> {
+  /**
+   * Runs the tool on a virtual thread of its own.
+   *
+   * <p>The thread is interrupted when the tool's time is over or the caller cancels; a tool that
+   * ignores that is left behind and its result is discarded.
+   *
+   * @param input the input, checked against the schema
+   * @param context the call
+   * @return the output: a record, {@code Json}, text, number, boolean, collection or map of such,
+   *     or null
+   * @throws Exception a {@link ToolException} with a text for the model, or anything else
+   */
+  @Nullable Object call(I input, ToolContext context) throws Exception;
+}

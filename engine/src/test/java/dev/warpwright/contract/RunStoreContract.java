@@ -1,0 +1,773 @@
+package dev.warpwright.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Target;
+import dev.warpwright.run.Append;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunQuery;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Writer;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What every {@link RunStore} must do. */
+@Timeout(60)
+public abstract class RunStoreContract {
+  /** The time of the first event of each run. */
+  protected static final Instant NOON = Instant.parse("2026-01-01T12:00:00.123456789Z");
+
+  private static final RunScope SCOPE = RunScope.of("tenant");
+
+  private RunStore store;
+
+  /** Makes an empty store; the contract closes it. */
+  protected abstract RunStore open();
+
+  @BeforeEach
+  void openStore() {
+    store = open();
+  }
+
+  @AfterEach
+  void closeStore() {
+    store.close();
+  }
+
+  /** A deadline that only a broken store reaches. */
+  protected static Deadline soon() {
+    return Deadline.after(TimeSource.system(), Duration.ofSeconds(30));
+  }
+
+  /** The deadline that has passed. */
+  protected static Deadline passed() {
+    return Deadline.after(TimeSource.system(), Duration.ZERO);
+  }
+
+  /** A run's first event. */
+  protected static RunEvent.RunStarted started(String agent, Optional<String> key) {
+    return new RunEvent.RunStarted(
+        agent,
+        "1",
+        Map.of("prompt", "sha256:1"),
+        key,
+        List.of(Message.user("Hello.")),
+        10,
+        List.of(Target.of("scripted", "model")),
+        Map.of("note", "x"));
+  }
+
+  /** An event that can be told from others. */
+  protected static RunEvent step(int number) {
+    return new RunEvent.StepStarted(number, 1);
+  }
+
+  /** A run of the contract's own scope. */
+  protected static RunKey run(String id) {
+    return new RunKey(SCOPE, id);
+  }
+
+  /** Creates a run without a key and returns its owner. */
+  protected static Writer create(RunStore store, RunKey run) {
+    return create(store, run, Optional.empty());
+  }
+
+  private static Writer create(RunStore store, RunKey run, Optional<String> key) {
+    Claim claim = store.create(new NewRun(run, NOON, started("agent", key)), soon());
+    return assertInstanceOf(Claim.Won.class, claim).owner();
+  }
+
+  /** An append of one step to a running run. */
+  protected static Append append(RunKey run, long expected, Writer writer) {
+    return append(run, expected, writer, List.of(step((int) expected + 1)));
+  }
+
+  private static Append append(RunKey run, long expected, Writer writer, List<RunEvent> events) {
+    return new Append(run, expected, writer, NOON.plusNanos(expected), events, RunStatus.RUNNING);
+  }
+
+  private List<RunEvent> events(RunKey run) {
+    return store.load(run, 1, soon()).stream().map(LoggedEvent::event).toList();
+  }
+
+  @Test
+  @Tag("A112")
+  void creating_a_run_writes_its_first_event_and_makes_the_caller_its_owner() {
+    RunKey run = run("r1");
+    RunEvent.RunStarted started = started("agent", Optional.of("key"));
+
+    Claim claim = store.create(new NewRun(run, NOON, started), soon());
+
+    Writer owner = assertInstanceOf(Claim.Won.class, claim).owner();
+    assertTrue(owner.isOwner());
+    assertEquals(
+        List.of(new LoggedEvent(run, 1, owner, NOON, started)), store.load(run, 1, soon()));
+    assertEquals(Optional.empty(), store.acquire(run, soon()));
+    assertEquals(
+        List.of(
+            new RunSummary(run, "agent", Optional.of("key"), RunStatus.RUNNING, 1, NOON, NOON)),
+        store.list(RunQuery.all(SCOPE), soon()));
+  }
+
+  @Test
+  @Tag("A112")
+  void events_come_back_in_order_from_the_wanted_sequence_on() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    store.append(append(run, 1, owner, List.of(step(2), step(3))), soon());
+    store.append(append(run, 3, owner), soon());
+
+    assertEquals(
+        List.of(
+            new LoggedEvent(run, 3, owner, NOON.plusNanos(1), step(3)),
+            new LoggedEvent(run, 4, owner, NOON.plusNanos(3), step(4))),
+        store.load(run, 3, soon()));
+    assertEquals(4, store.load(run, 0, soon()).size());
+    assertEquals(List.of(), store.load(run, 5, soon()));
+  }
+
+  @Test
+  void a_run_that_does_not_exist_has_no_events_and_cannot_be_written_or_acquired() {
+    RunKey run = run("nobody");
+
+    assertEquals(List.of(), store.load(run, 1, soon()));
+    assertThrows(
+        ConflictException.class,
+        () -> store.append(append(run, 0, Writer.outside("someone")), soon()));
+    assertThrows(ConflictException.class, () -> store.acquire(run, soon()));
+    store.release(run, new Writer("someone", 1));
+    assertEquals(List.of(), store.list(RunQuery.all(SCOPE), soon()));
+  }
+
+  @Test
+  @Tag("A3")
+  @Tag("A118")
+  void an_append_at_another_sequence_is_refused_and_changes_nothing() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    store.append(append(run, 1, owner), soon());
+    List<LoggedEvent> log = store.load(run, 1, soon());
+    List<RunSummary> list = store.list(RunQuery.all(SCOPE), soon());
+
+    for (long wrong : new long[] {0, 1, 3, Long.MAX_VALUE - 5}) {
+      Append refused =
+          new Append(
+              run,
+              wrong,
+              owner,
+              NOON.plusSeconds(1),
+              List.of(step(7), step(8)),
+              RunStatus.COMPLETED);
+      ConflictException conflict =
+          assertThrows(ConflictException.class, () -> store.append(refused, soon()));
+      assertTrue(conflict.getMessage().contains("r1"), conflict.getMessage());
+    }
+
+    assertEquals(log, store.load(run, 1, soon()));
+    assertEquals(list, store.list(RunQuery.all(SCOPE), soon()));
+  }
+
+  @Test
+  @Tag("A3")
+  void of_appends_at_the_same_sequence_one_takes_place_as_a_whole() throws Exception {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    List<Callable<Boolean>> writers = new ArrayList<>();
+    for (int n = 1; n <= 16; n++) {
+      List<RunEvent> events = List.of(step(100 * n), step(100 * n + 1), step(100 * n + 2));
+      writers.add(() -> succeeds(() -> store.append(append(run, 1, owner, events), soon())));
+    }
+
+    List<Boolean> won = together(writers);
+
+    assertEquals(1, won.stream().filter(success -> success).count());
+    int winner = won.indexOf(true) + 1;
+    assertEquals(
+        List.of(step(100 * winner), step(100 * winner + 1), step(100 * winner + 2)),
+        events(run).subList(1, 4));
+    assertEquals(4, events(run).size());
+  }
+
+  @Test
+  @Tag("A123")
+  void an_owner_that_handed_the_run_back_cannot_write_any_more() {
+    RunKey run = run("r1");
+    Writer first = create(store, run);
+    store.release(run, first);
+
+    assertThrows(ConflictException.class, () -> store.append(append(run, 1, first), soon()));
+
+    Writer second = store.acquire(run, soon()).orElseThrow();
+    assertThrows(ConflictException.class, () -> store.append(append(run, 1, first), soon()));
+    store.append(append(run, 1, second), soon());
+    assertEquals(2, events(run).size());
+  }
+
+  @Test
+  @Tag("A123")
+  void a_writer_of_another_epoch_or_name_is_refused() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+
+    for (Writer stranger :
+        List.of(
+            new Writer(owner.name(), owner.epoch() + 1), new Writer("stranger", owner.epoch()))) {
+      assertThrows(
+          ConflictException.class, () -> store.append(append(run, 1, stranger), soon()));
+    }
+    assertEquals(1, events(run).size());
+  }
+
+  @Test
+  void only_its_owner_can_hand_a_run_back_and_only_once() {
+    RunKey run = run("r1");
+    Writer first = create(store, run);
+    store.release(run, new Writer("stranger", first.epoch()));
+    assertEquals(Optional.empty(), store.acquire(run, soon()));
+
+    store.release(run, first);
+    Writer second = store.acquire(run, soon()).orElseThrow();
+    assertNotEquals(first, second);
+    store.release(run, first);
+
+    assertEquals(Optional.empty(), store.acquire(run, soon()));
+    store.append(append(run, 1, second), soon());
+  }
+
+  @Test
+  void of_many_who_acquire_a_free_run_one_gets_it() throws Exception {
+    RunKey run = run("r1");
+    store.release(run, create(store, run));
+    List<Callable<Optional<Writer>>> drivers =
+        IntStream.range(0, 16)
+            .<Callable<Optional<Writer>>>mapToObj(n -> () -> store.acquire(run, soon()))
+            .toList();
+
+    List<Optional<Writer>> owners = together(drivers);
+
+    assertEquals(1, owners.stream().filter(Optional::isPresent).count());
+  }
+
+  @Test
+  @Tag("A126")
+  void a_control_event_is_written_from_outside_and_leaves_the_owner_as_it_is() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    Writer operator = Writer.outside("operator");
+    RunEvent decision =
+        new RunEvent.ApprovalDecided("request", true, Optional.of("ann"), Optional.empty());
+
+    store.append(append(run, 1, operator, List.of(decision)), soon());
+
+    assertEquals(
+        new LoggedEvent(run, 2, operator, NOON.plusNanos(1), decision),
+        store.load(run, 2, soon()).getFirst());
+    assertEquals(Optional.empty(), store.acquire(run, soon()));
+    assertThrows(ConflictException.class, () -> store.append(append(run, 1, owner), soon()));
+    store.append(append(run, 2, owner), soon());
+
+    store.release(run, owner);
+    store.append(append(run, 3, operator, List.of(decision)), soon());
+    assertEquals(4, events(run).size());
+    assertTrue(store.acquire(run, soon()).isPresent());
+  }
+
+  @Test
+  @Tag("A118")
+  void an_append_that_is_earlier_than_the_last_event_is_refused_and_changes_nothing() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    Append early =
+        new Append(
+            run, 1, owner, NOON.minusNanos(1), List.of(step(2)), RunStatus.COMPLETED);
+
+    assertThrows(InvalidRequestException.class, () -> store.append(early, soon()));
+
+    assertEquals(1, events(run).size());
+    assertEquals(
+        RunStatus.RUNNING, store.list(RunQuery.all(SCOPE), soon()).getFirst().status());
+    store.append(append(run, 1, owner), soon());
+  }
+
+  @Test
+  @Tag("A104")
+  void of_a_hundred_who_claim_a_key_one_wins_and_the_others_learn_its_run() throws Exception {
+    List<Callable<Claim>> claimers =
+        IntStream.range(0, 100)
+            .<Callable<Claim>>mapToObj(
+                n ->
+                    () ->
+                        store.create(
+                            new NewRun(run("r" + n), NOON, started("a", Optional.of("key"))),
+                            soon()))
+            .toList();
+
+    List<Claim> claims = together(claimers);
+
+    List<Integer> winners =
+        IntStream.range(0, 100).filter(n -> claims.get(n) instanceof Claim.Won).boxed().toList();
+    assertEquals(1, winners.size());
+    RunKey winner = run("r" + winners.getFirst());
+    for (Claim claim : claims) {
+      assertTrue(claim instanceof Claim.Won || claim.equals(new Claim.Taken(winner)));
+    }
+    assertEquals(Optional.of(winner), store.find(SCOPE, "key", soon()));
+    assertEquals(
+        List.of(winner),
+        store.list(RunQuery.all(SCOPE), soon()).stream().map(RunSummary::run).toList());
+    assertEquals(1, events(winner).size());
+  }
+
+  @Test
+  @Tag("A110")
+  @Tag("A118")
+  void a_key_of_another_run_is_refused_and_nothing_of_the_new_run_remains() {
+    RunKey first = run("first");
+    RunKey second = run("second");
+    create(store, first, Optional.of("key"));
+
+    Claim claim =
+        store.create(new NewRun(second, NOON, started("other", Optional.of("key"))), soon());
+
+    assertEquals(new Claim.Taken(first), claim);
+    assertEquals(List.of(), store.load(second, 1, soon()));
+    assertThrows(ConflictException.class, () -> store.acquire(second, soon()));
+    assertEquals(Optional.of(first), store.find(SCOPE, "key", soon()));
+    create(store, second, Optional.of("Key"));
+    create(store, run("third"), Optional.of("key "));
+  }
+
+  @Test
+  @Tag("A118")
+  void a_run_id_that_exists_is_refused_unless_its_own_key_names_it() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run, Optional.of("key"));
+
+    for (Optional<String> key : List.of(Optional.<String>empty(), Optional.of("other"))) {
+      NewRun again = new NewRun(run, NOON.plusSeconds(9), started("agent", key));
+      assertThrows(ConflictException.class, () -> store.create(again, soon()));
+    }
+    assertEquals(
+        new Claim.Taken(run),
+        store.create(new NewRun(run, NOON, started("agent", Optional.of("key"))), soon()));
+
+    assertEquals(Optional.empty(), store.find(SCOPE, "other", soon()));
+    assertEquals(1, events(run).size());
+    store.append(append(run, 1, owner), soon());
+  }
+
+  @Test
+  @Tag("A117")
+  void runs_and_keys_of_one_scope_are_invisible_to_every_other() {
+    List<RunScope> scopes = new ArrayList<>();
+    List<Optional<String>> parts = new ArrayList<>();
+    parts.add(Optional.empty());
+    for (String text : List.of("*", "default", "null", "%", "a", "A", "a ", "a:b", "b:a", "'")) {
+      parts.add(Optional.of(text));
+    }
+    for (Optional<String> part : parts) {
+      scopes.add(new RunScope("a", part, Optional.empty()));
+      scopes.add(new RunScope("a", Optional.empty(), part));
+      scopes.add(new RunScope("a", part, part));
+      part.ifPresent(tenant -> scopes.add(RunScope.of(tenant)));
+    }
+    scopes.add(new RunScope("a:b", Optional.of("c"), Optional.empty()));
+    scopes.add(new RunScope("a", Optional.of("b:c"), Optional.empty()));
+    scopes.add(new RunScope("a/b", Optional.of("c|d"), Optional.of("e")));
+    scopes.add(new RunScope("a", Optional.of("b/c|d"), Optional.of("e")));
+    Set<RunScope> distinct = new HashSet<>(scopes);
+
+    for (RunScope scope : distinct) {
+      assertEquals(Optional.empty(), store.find(scope, "key", soon()), scope::toString);
+      create(store, new RunKey(scope, "r1"), Optional.of("key"));
+    }
+
+    for (RunScope scope : distinct) {
+      RunKey run = new RunKey(scope, "r1");
+      assertEquals(Optional.of(run), store.find(scope, "key", soon()));
+      assertEquals(
+          List.of(run),
+          store.list(RunQuery.all(scope), soon()).stream().map(RunSummary::run).toList());
+      assertEquals(1, store.load(run, 1, soon()).size());
+      assertEquals(run, store.load(run, 1, soon()).getFirst().run());
+    }
+  }
+
+  @Test
+  @Tag("A116")
+  void a_list_shows_the_latest_update_first_and_then_by_run_id() {
+    List<String> ids = List.of("b", "a", "C", "a.b", "a-b", "a:b", "B");
+    for (String id : ids) {
+      create(store, run(id));
+    }
+    Writer owner = create(store, run("late"));
+    store.append(append(run("late"), 1, owner), soon());
+
+    assertEquals(
+        List.of("late", "B", "C", "a", "a-b", "a.b", "a:b", "b"),
+        store.list(RunQuery.all(SCOPE), soon()).stream().map(s -> s.run().runId()).toList());
+  }
+
+  @Test
+  @Tag("A116")
+  void a_list_shows_fifty_unless_asked_for_more() {
+    for (int n = 0; n < 60; n++) {
+      create(store, run("r" + n));
+    }
+
+    assertEquals(50, store.list(RunQuery.all(SCOPE), soon()).size());
+    assertEquals(
+        60,
+        store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon()).size());
+  }
+
+  @Test
+  @Tag("A116")
+  void pages_neither_skip_nor_repeat_a_run_at_equal_times() {
+    RunStatus[] statuses = RunStatus.values();
+    for (int n = 0; n < 40; n++) {
+      RunKey run = run("r" + n);
+      Writer owner = create(store, run);
+      Instant one = NOON.plusNanos(n % 3);
+      store.append(
+          new Append(run, 1, owner, one, List.of(step(1)), statuses[n % statuses.length]),
+          soon());
+    }
+    List<RunSummary> all =
+        store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon());
+    assertEquals(40, all.size());
+
+    for (int limit : new int[] {1, 3, 7, 40, 41}) {
+      assertEquals(all, pages(new RunQuery(SCOPE, Set.of(), limit, Optional.empty())));
+    }
+    Set<RunStatus> waiting = Set.of(RunStatus.WAITING_APPROVAL, RunStatus.NEEDS_RECONCILIATION);
+    assertEquals(
+        all.stream().filter(summary -> waiting.contains(summary.status())).toList(),
+        pages(new RunQuery(SCOPE, waiting, 3, Optional.empty())));
+    assertEquals(
+        all.stream().filter(summary -> summary.status() == RunStatus.FAILED).toList(),
+        pages(new RunQuery(SCOPE, Set.of(RunStatus.FAILED), 5, Optional.empty())));
+  }
+
+  private List<RunSummary> pages(RunQuery first) {
+    List<RunSummary> all = new ArrayList<>();
+    RunQuery query = first;
+    while (true) {
+      List<RunSummary> page = store.list(query, soon());
+      assertTrue(page.size() <= query.limit());
+      all.addAll(page);
+      if (page.size() < query.limit()) {
+        return all;
+      }
+      query = query.after(page.getLast());
+    }
+  }
+
+  @Test
+  @Tag("A120")
+  void a_list_shows_each_run_as_its_last_append_left_it() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run, Optional.of("key"));
+    Instant later = NOON.plusSeconds(5);
+
+    store.append(
+        new Append(run, 1, owner, later, List.of(step(1), step(2)), RunStatus.WAITING_APPROVAL),
+        soon());
+
+    assertEquals(
+        List.of(
+            new RunSummary(
+                run, "agent", Optional.of("key"), RunStatus.WAITING_APPROVAL, 3, NOON, later)),
+        store.list(RunQuery.all(SCOPE), soon()));
+  }
+
+  @Test
+  void who_awaits_a_release_is_woken_by_it() throws Exception {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    List<Future<Boolean>> waiters = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Thread> running = new ArrayList<>();
+      CountDownLatch begun = new CountDownLatch(3);
+      for (int n = 0; n < 3; n++) {
+        waiters.add(
+            threads.submit(
+                () -> {
+                  synchronized (running) {
+                    running.add(Thread.currentThread());
+                  }
+                  begun.countDown();
+                  return store.awaitRelease(run, soon());
+                }));
+      }
+      begun.await();
+      for (Thread thread : running) {
+        awaitParked(thread);
+      }
+      store.release(run, owner);
+      for (Future<Boolean> waiter : waiters) {
+        assertTrue(waiter.get());
+      }
+    }
+    assertTrue(store.awaitRelease(run, passed()));
+    assertTrue(store.acquire(run, soon()).isPresent());
+    assertFalse(store.awaitRelease(run, passed()));
+  }
+
+  @Test
+  void who_awaits_a_release_and_is_interrupted_leaves_the_run_alone() throws Exception {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    Thread waiter =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    store.awaitRelease(run, soon());
+                  } catch (InterruptedException e) {
+                    thrown.set(e);
+                  }
+                });
+    awaitParked(waiter);
+
+    waiter.interrupt();
+    waiter.join();
+
+    assertInstanceOf(InterruptedException.class, thrown.get());
+    store.append(append(run, 1, owner), soon());
+  }
+
+  @Test
+  void a_pending_interrupt_stays_pending_and_does_not_keep_a_write_from_taking_place() {
+    RunKey run = run("r1");
+    Thread.currentThread().interrupt();
+
+    Writer owner = create(store, run);
+    store.append(append(run, 1, owner), soon());
+    List<RunEvent> events = events(run);
+    store.release(run, owner);
+    boolean acquired = store.acquire(run, soon()).isPresent();
+
+    assertTrue(Thread.interrupted());
+    assertEquals(2, events.size());
+    assertTrue(acquired);
+  }
+
+  @Test
+  @Tag("A113")
+  void a_storm_of_interrupts_loses_and_doubles_no_event() throws Exception {
+    int callers = 64;
+    int appends = 50;
+    AtomicInteger left = new AtomicInteger(callers);
+    Map<RunKey, Future<Integer>> interrupts = new HashMap<>();
+    List<Thread> targets = new ArrayList<>();
+    CountDownLatch begun = new CountDownLatch(callers);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int n = 0; n < callers; n++) {
+        RunKey run = run("r" + n);
+        interrupts.put(
+            run,
+            threads.submit(
+                () -> {
+                  synchronized (targets) {
+                    targets.add(Thread.currentThread());
+                  }
+                  begun.countDown();
+                  begun.await();
+                  try {
+                    return work(run, appends);
+                  } finally {
+                    left.decrementAndGet();
+                  }
+                }));
+      }
+      begun.await();
+      while (left.get() > 0) {
+        targets.forEach(Thread::interrupt);
+        Thread.yield();
+      }
+      int caught = 0;
+      for (Future<Integer> count : interrupts.values()) {
+        caught += count.get();
+      }
+      assertTrue(caught > callers, "only " + caught + " interrupts hit a call");
+    }
+    for (RunKey run : interrupts.keySet()) {
+      List<LoggedEvent> log = store.load(run, 1, soon());
+      assertEquals(
+          LongStream.rangeClosed(1, appends + 1).boxed().toList(),
+          log.stream().map(LoggedEvent::sequence).toList());
+      assertEquals(
+          IntStream.rangeClosed(2, appends + 1).mapToObj(RunStoreContract::step).toList(),
+          log.stream().skip(1).map(LoggedEvent::event).toList());
+    }
+    RunKey after = run("after");
+    store.append(append(after, 1, create(store, after)), soon());
+  }
+
+  /** Creates a run and appends to it under interrupts; returns how many calls were hit. */
+  private int work(RunKey run, int appends) {
+    int hit = 0;
+    Writer owner = create(store, run);
+    for (int n = 1; n <= appends; n++) {
+      store.append(append(run, n, owner), soon());
+      if (Thread.interrupted()) {
+        hit++;
+      }
+    }
+    store.release(run, owner);
+    return hit;
+  }
+
+  @Test
+  void a_large_event_comes_back_as_it_was() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    RunEvent large =
+        new RunEvent.ToolFinished(
+            "call",
+            "tool",
+            Optional.of("key"),
+            true,
+            Json.of("ä€😀\u0000\"\\".repeat(300_000)),
+            false,
+            Duration.ofNanos(1));
+
+    store.append(append(run, 1, owner, List.of(large)), soon());
+
+    assertEquals(large, events(run).get(1));
+  }
+
+  @Test
+  void a_closed_store_refuses_every_call() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+
+    store.close();
+    store.close();
+
+    List<Callable<?>> calls =
+        List.of(
+            () -> store.create(new NewRun(run("r2"), NOON, started("a", Optional.empty())), soon()),
+            () -> store.load(run, 1, soon()),
+            () -> {
+              store.append(append(run, 1, owner), soon());
+              return 0;
+            },
+            () -> store.acquire(run, soon()),
+            () -> {
+              store.release(run, owner);
+              return 0;
+            },
+            () -> store.awaitRelease(run, soon()),
+            () -> store.find(SCOPE, "key", soon()),
+            () -> store.list(RunQuery.all(SCOPE), soon()));
+    for (Callable<?> call : calls) {
+      assertThrows(IllegalStateException.class, call::call);
+    }
+  }
+
+  @Test
+  void closing_wakes_who_awaits_a_release() throws Exception {
+    RunKey run = run("r1");
+    create(store, run);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      AtomicReference<Thread> thread = new AtomicReference<>();
+      CountDownLatch begun = new CountDownLatch(1);
+      Future<Boolean> waiter =
+          threads.submit(
+              () -> {
+                thread.set(Thread.currentThread());
+                begun.countDown();
+                return store.awaitRelease(run, Deadline.never());
+              });
+      begun.await();
+      awaitParked(thread.get());
+
+      store.close();
+
+      ExecutionException failure = assertThrows(ExecutionException.class, waiter::get);
+      assertInstanceOf(IllegalStateException.class, failure.getCause());
+    }
+  }
+
+  private static void awaitParked(Thread thread) {
+    while (thread.isAlive()
+        && thread.getState() != Thread.State.WAITING
+        && thread.getState() != Thread.State.TIMED_WAITING) {
+      Thread.yield();
+    }
+  }
+
+  private static boolean succeeds(Runnable action) {
+    try {
+      action.run();
+      return true;
+    } catch (ConflictException e) {
+      return false;
+    }
+  }
+
+  /** Runs all at once, each on a virtual thread; returns their results in order. */
+  private static <T> List<T> together(List<Callable<T>> actions) throws Exception {
+    CountDownLatch ready = new CountDownLatch(actions.size());
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<T>> futures = new ArrayList<>();
+      for (Callable<T> action : actions) {
+        futures.add(
+            threads.submit(
+                () -> {
+                  ready.countDown();
+                  ready.await();
+                  return action.call();
+                }));
+      }
+      List<T> results = new ArrayList<>();
+      for (Future<T> future : futures) {
+        results.add(future.get());
+      }
+      return results;
+    }
+  }
+}

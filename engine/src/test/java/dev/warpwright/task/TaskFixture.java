@@ -1,0 +1,75 @@
+package dev.warpwright.task;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.testing.ManualTime;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** A tree on manual time, and the check after each test that nothing of it is left. */
+final class TaskFixture implements AfterEachCallback {
+  static final Duration GRACE = Duration.ofMillis(100);
+
+  final ManualTime time = new ManualTime();
+  final TaskTree tree = TaskTree.builder().time(time).abandonGrace(GRACE).build();
+  private final Queue<Stubborn> stubborn = new ConcurrentLinkedQueue<>();
+
+  Stubborn stubborn() {
+    Stubborn body = new Stubborn();
+    stubborn.add(body);
+    return body;
+  }
+
+  Deadline in(long millis) {
+    return Deadline.after(time, Duration.ofMillis(millis));
+  }
+
+  void advance(long millis) {
+    time.advance(Duration.ofMillis(millis));
+  }
+
+  /** Waits until an owner waits, and moves time. */
+  void advanceOnceParked(long millis) throws InterruptedException {
+    time.awaitAlarms(1);
+    advance(millis);
+  }
+
+  static void await(String what, CountDownLatch latch) throws InterruptedException {
+    assertTrue(latch.await(10, TimeUnit.SECONDS), "waited 10 s for " + what);
+  }
+
+  /** For what has no latch, such as a thread's last step. */
+  static void until(String what, BooleanSupplier condition) {
+    long start = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() - start < 10_000_000_000L, "waited 10 s for " + what);
+      Thread.yield();
+    }
+  }
+
+  /** A body that waits until it is interrupted. */
+  static String untilInterrupted() throws InterruptedException {
+    new CountDownLatch(1).await();
+    return "unreachable";
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    stubborn.forEach(Stubborn::release);
+    until("the end of all tasks: " + tree.live(), () -> tree.liveCount() == 0);
+    until("the end of the abandoned: " + tree.abandoned(), () -> tree.abandoned().isEmpty());
+    until("the last alarm: " + time, () -> time.pendingAlarms() == 0);
+    assertNull(Node.innermost(), "left in the thread-local");
+    assertFalse(Thread.interrupted(), "a stray interrupt");
+    assertEquals(0, tree.liveCount());
+  }
+}

@@ -1,0 +1,307 @@
+package dev.warpwright.task;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.task.Outcome.Cancelled;
+import dev.warpwright.task.Outcome.Failure;
+import dev.warpwright.task.Outcome.Success;
+import dev.warpwright.task.Outcome.TimedOut;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class TaskScopeJoinTest {
+  @RegisterExtension final TaskFixture fixture = new TaskFixture();
+  private final TaskTree tree = fixture.tree;
+
+  private static final Deadline NEVER = Deadline.never();
+
+  @Test
+  void after_a_join_every_task_has_its_outcome() {
+    try (TaskScope scope = tree.open("tools", "tools")) {
+      List<Task<Integer>> tasks = new ArrayList<>();
+      for (int i = 0; i < 1000; i++) {
+        int number = i;
+        tasks.add(scope.fork("tool", "tool " + i, NEVER, () -> number));
+      }
+      scope.join();
+      for (int i = 0; i < tasks.size(); i++) {
+        assertEquals(new Success<>(i), tasks.get(i).outcome());
+        assertEquals(TaskState.ENDED, tasks.get(i).state());
+        assertEquals("tool " + i, tasks.get(i).name());
+      }
+      assertEquals(1, tree.liveCount());
+    }
+  }
+
+  @Test
+  void a_join_of_nothing_returns_at_once() {
+    try (TaskScope scope = tree.open("tools", "tools")) {
+      scope.join();
+      assertEquals(Optional.empty(), scope.joinFailFast());
+    }
+  }
+
+  @Test
+  void a_task_that_runs_has_no_outcome_yet() {
+    Stubborn body = fixture.stubborn();
+    try (TaskScope scope = tree.open("tools", "tools")) {
+      Task<String> task = scope.fork("tool", "one", NEVER, body);
+      assertFalse(task.isDone());
+      assertEquals(TaskState.RUNNING, task.state());
+      assertEquals("tools/one RUNNING", task.toString());
+      String message = assertThrows(IllegalStateException.class, task::outcome).getMessage();
+      assertTrue(message.contains("tools/one"), message);
+      body.release();
+      scope.join();
+      assertTrue(task.isDone());
+    }
+  }
+
+  @Test
+  void each_task_has_its_own_deadline_and_the_owner_one_alarm() throws Exception {
+    Stubborn stubborn = fixture.stubborn();
+    Owner<List<Outcome<String>>> owner =
+        Owner.start(
+            () -> {
+              try (TaskScope scope = tree.open("tools", "tools", fixture.in(1000))) {
+                List<Task<String>> tasks =
+                    List.of(
+                        scope.fork("tool", "a", fixture.in(100), TaskFixture::untilInterrupted),
+                        scope.fork("tool", "b", fixture.in(20), TaskFixture::untilInterrupted),
+                        scope.fork("tool", "c", fixture.in(40), stubborn),
+                        scope.fork("tool", "d", NEVER, TaskFixture::untilInterrupted),
+                        scope.fork("tool", "e", NEVER, () -> "value"));
+                scope.join();
+                return tasks.stream().map(Task::outcome).toList();
+              }
+            });
+    fixture.advanceOnceParked(20); // b
+    assertTrue(fixture.time.pendingAlarms() <= 1);
+    fixture.advanceOnceParked(20); // c
+    stubborn.awaitInterrupted();
+    fixture.advanceOnceParked(60); // a
+    TaskFixture.until("the end of a", () -> tree.live().stream().noneMatch(t -> isNamed(t, "a")));
+    fixture.advanceOnceParked(40); // the grace of c
+    TaskFixture.until("the end of c", () -> !tree.abandoned().isEmpty());
+    fixture.advanceOnceParked(860); // the scope's own deadline
+    assertEquals(
+        List.of(
+            new TimedOut<>(false),
+            new TimedOut<>(false),
+            new TimedOut<>(true),
+            new TimedOut<>(false),
+            new Success<>("value")),
+        owner.get());
+  }
+
+  private static boolean isNamed(TaskInfo info, String name) {
+    return info.name().equals(name);
+  }
+
+  @Test
+  void a_deadline_of_an_outer_scope_s_task_is_enforced_while_the_owner_waits_in_an_inner_one()
+      throws Exception {
+    CountDownLatch interrupted = new CountDownLatch(1);
+    Owner<Boolean> owner =
+        Owner.start(
+            () -> {
+              try (TaskScope outer = tree.open("operation", "outer")) {
+                outer.fork(
+                    "tool",
+                    "background",
+                    fixture.in(10),
+                    () -> {
+                      try {
+                        return TaskFixture.untilInterrupted();
+                      } finally {
+                        interrupted.countDown();
+                      }
+                    });
+                try (TaskScope inner = tree.open("step", "inner")) {
+                  return inner.await(() -> interrupted.getCount() == 0, fixture.in(1000));
+                }
+              }
+            });
+    fixture.advanceOnceParked(10);
+    TaskFixture.await("the interrupt", interrupted);
+    fixture.advanceOnceParked(990);
+    assertTrue(owner.get());
+  }
+
+  @Test
+  @Tag("R132")
+  void the_first_failure_cancels_the_siblings_and_carries_the_later_ones() throws Exception {
+    CountDownLatch siblings = new CountDownLatch(1);
+    CountDownLatch first = new CountDownLatch(1);
+    IOException one = new IOException("one");
+    Error two = new Error("two");
+    try (TaskScope scope = tree.open("tools", "tools")) {
+      Task<String> waiting =
+          scope.fork(
+              "tool",
+              "waiting",
+              NEVER,
+              () -> {
+                siblings.countDown();
+                return TaskFixture.untilInterrupted();
+              });
+      TaskFixture.await("the sibling", siblings);
+      Task<String> failing =
+          scope.fork(
+              "tool",
+              "failing",
+              NEVER,
+              () -> {
+                throw one;
+              });
+      TaskFixture.until("the first failure", failing::isDone);
+      Task<String> later =
+          scope.fork(
+              "tool",
+              "later",
+              NEVER,
+              () -> {
+                first.countDown();
+                throw two;
+              });
+      TaskFixture.until("the second failure", later::isDone);
+      Optional<Throwable> thrown = scope.joinFailFast();
+      assertSame(one, thrown.orElseThrow());
+      assertEquals(List.of(two), Arrays.asList(one.getSuppressed()));
+      assertEquals(new Cancelled<>("sibling failed: failing", false), waiting.outcome());
+      assertTrue(scope.isCancelled());
+    }
+  }
+
+  @Test
+  @Tag("R121")
+  void failing_fast_leaves_a_stubborn_sibling_behind_after_the_grace() throws Exception {
+    Stubborn stubborn = fixture.stubborn();
+    Owner<Outcome<String>> owner =
+        Owner.start(
+            () -> {
+              try (TaskScope scope = tree.open("tools", "tools")) {
+                Task<String> sibling = scope.fork("tool", "stubborn", NEVER, stubborn);
+                stubborn.awaitStarted();
+                scope.fork(
+                    "tool",
+                    "failing",
+                    NEVER,
+                    () -> {
+                      throw new IOException();
+                    });
+                assertTrue(scope.joinFailFast().isPresent());
+                return sibling.outcome();
+              }
+            });
+    stubborn.awaitInterrupted();
+    fixture.advanceOnceParked(100);
+    assertEquals(new Cancelled<>("sibling failed: failing", true), owner.get());
+    assertEquals(1, tree.abandoned().size());
+  }
+
+  @Test
+  void timeouts_and_cancels_are_not_failures() throws Exception {
+    Owner<Optional<Throwable>> owner =
+        Owner.start(
+            () -> {
+              try (TaskScope scope = tree.open("tools", "tools")) {
+                scope.fork("tool", "late", fixture.in(10), TaskFixture::untilInterrupted);
+                return scope.joinFailFast();
+              }
+            });
+    fixture.advanceOnceParked(10);
+    assertEquals(Optional.empty(), owner.get());
+  }
+
+  @Test
+  void failures_that_a_join_or_a_call_has_shown_do_not_count_again() {
+    try (TaskScope scope = tree.open("tools", "tools")) {
+      scope.fork("tool", "failing", NEVER, TaskScopeJoinTest::fail);
+      scope.join();
+      assertInstanceOf(
+          Failure.class, scope.call("tool", "failing", NEVER, TaskScopeJoinTest::fail));
+      scope.fork("tool", "fine", NEVER, () -> "value");
+      assertEquals(Optional.empty(), scope.joinFailFast());
+      assertFalse(scope.isCancelled());
+    }
+  }
+
+  private static String fail() throws IOException {
+    throw new IOException();
+  }
+
+  @Test
+  void one_throwable_thrown_by_all_is_not_suppressed_in_itself() {
+    IOException shared = new IOException();
+    assertSame(shared, failAll(shared, shared, shared).orElseThrow());
+    assertEquals(0, shared.getSuppressed().length);
+  }
+
+  @Test
+  void a_throwable_is_suppressed_once() {
+    IOException first = new IOException();
+    IOException shared = new IOException();
+    failAll(first, shared, shared);
+    assertEquals(List.of(shared), Arrays.asList(first.getSuppressed()));
+  }
+
+  @Test
+  void nothing_is_added_to_a_constant_and_no_more_than_64_to_anything() {
+    Throwable constant = new Throwable("constant", null, true, false) {};
+    for (int i = 0; i < 3; i++) {
+      assertSame(constant, failAll(constant, new IOException()).orElseThrow());
+    }
+    assertEquals(0, constant.getSuppressed().length);
+
+    IOException shared = new IOException();
+    for (int i = 0; i < 100; i++) {
+      failAll(shared, new IOException());
+    }
+    assertEquals(Failures.MAX_SUPPRESSED, shared.getSuppressed().length);
+  }
+
+  private static Optional<Throwable> failAll(Throwable... causes) {
+    Failures failures = new Failures();
+    for (Throwable cause : causes) {
+      failures.add("task", cause);
+    }
+    return failures.take();
+  }
+
+  @Test
+  void an_interrupt_of_a_joining_owner_cancels_the_tasks_and_is_set_afterwards() throws Exception {
+    Stubborn stubborn = fixture.stubborn();
+    Owner<List<Outcome<String>>> owner =
+        Owner.start(
+            () -> {
+              try (TaskScope scope = tree.open("tools", "tools")) {
+                Task<String> one = scope.fork("tool", "one", NEVER, stubborn);
+                Task<String> two = scope.fork("tool", "two", NEVER, TaskFixture::untilInterrupted);
+                scope.join();
+                assertTrue(Thread.interrupted());
+                return List.of(one.outcome(), two.outcome());
+              }
+            });
+    stubborn.awaitStarted();
+    owner.thread().interrupt();
+    stubborn.awaitInterrupted();
+    owner.thread().interrupt(); // a second one in the grace
+    fixture.advanceOnceParked(100);
+    assertEquals(
+        List.of(new Cancelled<>("interrupted", true), new Cancelled<>("interrupted", false)),
+        owner.get());
+  }
+}

@@ -1,0 +1,213 @@
+package dev.warpwright.store.jdbc;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.StoreException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.h2.Driver;
+import org.h2.api.ErrorCode;
+
+/**
+ * What is particular to H2: which URLs keep the promises, how a commit becomes durable, what its
+ * errors mean.
+ *
+ * <p>Over H2's default file channel, one interrupt closes the file for the whole process; {@code
+ * async:} is immune. H2's commit alone is not durable, not even against the death of the process;
+ * {@code CHECKPOINT} writes it to the file and {@code CHECKPOINT SYNC} to the disk.
+ */
+final class H2Dialect {
+  private static final String PREFIX = "jdbc:h2:";
+  private static final String ASYNC = "async:";
+  private static final String MEMORY = "mem:";
+
+  /** The administrator of a database that is made here; {@code CHECKPOINT} needs one. */
+  private static final String USER = "sa";
+
+  /** A kind of file access before a path; one letter is a drive. */
+  private static final Pattern SCHEME = Pattern.compile("([A-Za-z][A-Za-z0-9]+):(.*)");
+
+  /** Settings that would break a promise of the store: the lock, texts that differ, durability. */
+  private static final Pattern FORBIDDEN_SETTING =
+      Pattern.compile(
+          "(?i);\\s*(AUTO_SERVER|FILE_LOCK|MODE|IGNORECASE|ACCESS_MODE_DATA|INIT)\\s*=");
+
+  private final String url;
+  private final Optional<Path> file;
+
+  /** Checks the URL; touches no file. */
+  H2Dialect(String url) {
+    if (!url.startsWith(PREFIX)) {
+      throw refused(
+          "The URL of a store must begin with jdbc:h2:async: and a path, such as"
+              + " jdbc:h2:async:./data/runs; other databases than H2 are not supported yet.");
+    }
+    int settings = url.indexOf(';');
+    String place = url.substring(PREFIX.length(), settings < 0 ? url.length() : settings);
+    String rest = settings < 0 ? "" : url.substring(settings);
+    Matcher forbidden = FORBIDDEN_SETTING.matcher(rest);
+    if (forbidden.find()) {
+      throw refused(
+          "The URL of a store must not set "
+              + forbidden.group(1).toUpperCase(Locale.ROOT)
+              + ": the store relies on H2's own value.");
+    }
+    if (place.startsWith(MEMORY)) {
+      if (place.length() == MEMORY.length()) {
+        throw refused("A database in memory needs a name: jdbc:h2:mem:NAME.");
+      }
+      this.file = Optional.empty();
+    } else {
+      this.file = Optional.of(path(place, rest));
+    }
+    this.url = withDefault(url, rest, "DB_CLOSE_ON_EXIT", "FALSE");
+  }
+
+  private static Path path(String place, String settings) {
+    boolean async = place.startsWith(ASYNC);
+    String path = async ? place.substring(ASYNC.length()) : place;
+    Matcher scheme = SCHEME.matcher(path);
+    if (scheme.matches()) {
+      String kind = scheme.group(1).toLowerCase(Locale.ROOT);
+      if (async || kind.equals("tcp") || kind.equals("ssl") || kind.equals("zip")) {
+        throw refused(
+            "A store cannot use jdbc:h2:"
+                + (async ? ASYNC : "")
+                + kind
+                + ":, but only jdbc:h2:async: and a path.");
+      }
+      path = scheme.group(2);
+    }
+    if (path.isBlank()) {
+      throw refused("The URL names no file; write, for example, jdbc:h2:async:./data/runs.");
+    }
+    boolean explicit = path.startsWith("~/") || path.startsWith("./") || path.startsWith("../");
+    try {
+      explicit |= Path.of(path).isAbsolute();
+      if (!async || !explicit) {
+        throw refused(
+            "H2 must be opened over a file channel that survives interrupts, by a path that is"
+                + " absolute or begins with ./ or ~/. Use "
+                + PREFIX
+                + ASYNC
+                + (explicit ? "" : "./")
+                + path
+                + settings
+                + " instead.");
+      }
+      return path.startsWith("~/")
+          ? Path.of(System.getProperty("user.home"), path.substring(2))
+          : Path.of(path);
+    } catch (InvalidPathException e) {
+      throw refused("The URL names no valid path: " + e.getReason() + ".");
+    }
+  }
+
+  private static String withDefault(String url, String settings, String name, String value) {
+    return settings.toUpperCase(Locale.ROOT).contains(";" + name + "=")
+        ? url
+        : url + ";" + name + "=" + value;
+  }
+
+  /** Creates the folder of the file. */
+  void prepare() {
+    if (file.isEmpty()) {
+      return;
+    }
+    Path folder = file.get().toAbsolutePath().normalize().getParent();
+    try {
+      if (folder != null) {
+        Files.createDirectories(folder);
+      }
+    } catch (IOException | UncheckedIOException e) {
+      throw new StoreException("The folder " + folder + " of the store cannot be made.", e);
+    }
+  }
+
+  /** Opens a connection without auto-commit. */
+  Connection connect() throws SQLException {
+    Connection connection = Driver.load().connect(url, credentials());
+    if (connection == null) {
+      throw new SQLException("H2 does not accept the URL.");
+    }
+    connection.setAutoCommit(false);
+    return connection;
+  }
+
+  private Properties credentials() {
+    Properties credentials = new Properties();
+    if (!credentialsInUrl()) {
+      credentials.setProperty("user", USER);
+      credentials.setProperty("password", "");
+    }
+    return credentials;
+  }
+
+  private boolean credentialsInUrl() {
+    return url.toUpperCase(Locale.ROOT).contains(";USER=");
+  }
+
+  /**
+   * Brings the schema to this version. The database must be open, or one in memory would vanish.
+   */
+  void migrate() {
+    try {
+      Flyway.configure(H2Dialect.class.getClassLoader())
+          .dataSource(url, credentialsInUrl() ? null : USER, credentialsInUrl() ? null : "")
+          .locations("classpath:META-INF/warpwright/h2")
+          .table("ww_schema_history")
+          .baselineOnMigrate(true) // other tables may stand beside ours
+          .baselineVersion("0")
+          .ignoreMigrationPatterns(new String[0]) // a schema of a newer version is refused
+          .load()
+          .migrate();
+    } catch (FlywayException e) {
+      throw new StoreException(
+          "The schema of the store could not be brought to this version, or is newer.", e);
+    }
+  }
+
+  /** Makes everything that was committed before durable. */
+  void sync(Statement statement, JdbcRunStore.Durability durability) throws SQLException {
+    switch (durability) {
+      case POWER -> statement.execute("CHECKPOINT SYNC");
+      case PROCESS -> statement.execute("CHECKPOINT");
+      case RELAXED -> {}
+    }
+  }
+
+  /** What a failure to open means. */
+  StoreException cannotOpen(SQLException e) {
+    if (e.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1) {
+      return new StoreException(
+          "The store "
+              + file.map(Path::toString).orElse("in memory")
+              + " is open in another process. H2 in a file belongs to one process at a time: close"
+              + " the other one, or use PostgreSQL to run several.",
+          e);
+    }
+    return new StoreException(
+        "The store "
+            + file.map(Path::toString).orElse("in memory")
+            + " cannot be opened: "
+            + e.getMessage(),
+        e);
+  }
+
+  private static InvalidRequestException refused(String message) {
+    return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
+  }
+}

@@ -1,0 +1,297 @@
+package dev.warpwright.store.jdbc;
+
+import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.StoreException;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.store.jdbc.CommitHook.Boundary;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TimeSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread that writes.
+ *
+ * <p>It takes everything that is queued, without waiting for more, performs it in one transaction,
+ * commits, makes the commit durable, and only then tells the callers. While it commits, the next
+ * batch gathers by itself: the busier the store, the larger its commits.
+ *
+ * <p>Each operation is judged inside the transaction, under the lock of the worker's row; a refused
+ * one has written nothing and its neighbours go on. When the database fails, the whole transaction
+ * may be of unknown fate: its operations are then settled one by one, each looked up first and
+ * performed again only if it is not there. So one that the database cannot take fails alone, and
+ * none takes place twice.
+ */
+final class Journal {
+  private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+
+  private final H2Dialect dialect;
+  private final JdbcRunStore.Durability durability;
+  private final CommitHook hook;
+  private final WriteQueue queue;
+  private final Consumer<RunKey> onRelease;
+  private final CommitFence fence = new CommitFence();
+  private final Thread thread;
+
+  // Journal thread only:
+  private @Nullable JournalSession session;
+  private long epoch;
+  private List<Operation<?>> batch = List.of();
+  private boolean committing; // a failure now leaves the fate of the batch open
+
+  private Journal(
+      H2Dialect dialect,
+      JdbcRunStore.Durability durability,
+      CommitHook hook,
+      WriteQueue queue,
+      Consumer<RunKey> onRelease,
+      Pending<Long> opened,
+      String name,
+      long startedNanos) {
+    this.dialect = dialect;
+    this.durability = durability;
+    this.hook = hook;
+    this.queue = queue;
+    this.onRelease = onRelease;
+    this.thread =
+        Thread.ofPlatform()
+            .name("warpwright-store-journal")
+            .daemon()
+            .unstarted(() -> run(opened, name, startedNanos));
+  }
+
+  /** A journal and the epoch that it has raised. */
+  record Opened(Journal journal, long epoch) {}
+
+  /** Opens the database on a new thread and waits for that, not interruptibly. */
+  static Opened open(
+      H2Dialect dialect,
+      JdbcRunStore.Durability durability,
+      CommitHook hook,
+      WriteQueue queue,
+      Consumer<RunKey> onRelease,
+      TimeSource time,
+      String name) {
+    Pending<Long> opened = new Pending<>();
+    long startedNanos = Times.nanos(time.now());
+    Journal journal =
+        new Journal(dialect, durability, hook, queue, onRelease, opened, name, startedNanos);
+    journal.thread.start();
+    Verdict<Long> never = new Verdict.Refused<>(IllegalStateException::new);
+    return new Opened(journal, opened.await(Deadline.never(), 0, time, never, never).get());
+  }
+
+  Thread thread() {
+    return thread;
+  }
+
+  CommitFence fence() {
+    return fence;
+  }
+
+  private void run(Pending<Long> opened, String name, long startedNanos) {
+    try {
+      try {
+        start(name, startedNanos);
+      } catch (SQLException e) {
+        disconnect();
+        opened.settle(new Verdict.Refused<>(() -> dialect.cannotOpen(e)));
+        return;
+      } catch (RuntimeException e) {
+        disconnect();
+        opened.settle(new Verdict.Refused<>(() -> e));
+        return;
+      }
+      opened.settle(new Verdict.Done<>(epoch));
+      while (true) {
+        batch = queue.take();
+        if (batch.isEmpty()) {
+          return;
+        }
+        process();
+      }
+    } finally {
+      disconnect();
+      queue.abandon();
+      batch.forEach(operation -> operation.fail(() -> unknown(operation, null)));
+      fence.settle();
+    }
+  }
+
+  private void start(String name, long startedNanos) throws SQLException {
+    dialect.prepare();
+    Connection connection = dialect.connect();
+    try {
+      dialect.migrate();
+      epoch = JournalSession.raiseEpoch(connection, name, startedNanos);
+      session = new JournalSession(connection);
+      session.commit();
+      session.sync(dialect, durability);
+    } catch (SQLException | RuntimeException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  private void process() {
+    try {
+      commit(batch);
+    } catch (SQLException | RuntimeException e) {
+      LOG.warn("A commit of {} operations failed; they are settled one by one.", batch.size(), e);
+      boolean maybeWritten = committing;
+      for (Operation<?> operation : batch) {
+        settle(operation, maybeWritten, e);
+      }
+    }
+    fence.settle();
+    for (Operation<?> operation : batch) {
+      operation.acknowledge();
+      if (operation instanceof Operation.Release) {
+        onRelease.accept(operation.run);
+      }
+    }
+    batch = List.of();
+    try {
+      hook.at(Boundary.AFTER_ACKNOWLEDGEMENT);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Performs operations in one durable transaction; each has its verdict when this returns. */
+  private void commit(List<Operation<?>> operations) throws SQLException {
+    committing = false;
+    JournalSession open = connected();
+    hook.at(Boundary.BEFORE_STATEMENT);
+    boolean fenced = open.lockWorker() != epoch;
+    for (Operation<?> operation : operations) {
+      if (fenced) {
+        operation.refuse(this::fenced);
+      } else {
+        operation.judge(open, epoch);
+      }
+    }
+    open.sendEvents();
+    hook.at(Boundary.BEFORE_COMMIT);
+    fence.begin();
+    committing = true;
+    open.commit();
+    hook.at(Boundary.AFTER_COMMIT);
+    if (operations.stream().anyMatch(Operation::needsDisk)) {
+      open.sync(dialect, durability);
+    }
+    hook.at(Boundary.BEFORE_ACKNOWLEDGEMENT);
+  }
+
+  private ConflictException fenced() {
+    return new ConflictException(
+        "The database was opened once more in this process, which ended epoch "
+            + epoch
+            + " of this store; nothing was written.",
+        null,
+        OperationTrace.NONE);
+  }
+
+  /**
+   * Finds out what became of an operation whose commit failed, and performs it again, alone, if it
+   * is known not to be there.
+   */
+  private <T extends @Nullable Object> void settle(
+      Operation<T> operation, boolean maybeWritten, Exception failure) {
+    boolean open = maybeWritten;
+    Exception cause = failure;
+    try {
+      if (open && lookUp(operation)) {
+        return;
+      }
+      open = false;
+      reconnect();
+      try {
+        commit(List.of(operation));
+      } catch (SQLException | RuntimeException e) {
+        cause = e;
+        open = committing;
+        if (open && lookUp(operation)) {
+          return;
+        }
+        open = false;
+        operation.refuse(() -> notWritten(operation, e));
+        reconnect();
+      }
+    } catch (SQLException | RuntimeException e) {
+      cause.addSuppressed(e);
+      Exception first = cause;
+      boolean unknown = open;
+      operation.refuse(() -> unknown ? unknown(operation, first) : notWritten(operation, first));
+    }
+  }
+
+  /** Whether an operation is there; if so, makes it durable and gives it its verdict. */
+  private <T extends @Nullable Object> boolean lookUp(Operation<T> operation) throws SQLException {
+    reconnect();
+    JournalSession fresh = connected();
+    Optional<Verdict<T>> found = operation.lookUp(fresh);
+    fresh.rollback();
+    if (found.isPresent()) {
+      fresh.sync(dialect, durability);
+      operation.decide(found.get());
+    }
+    return found.isPresent();
+  }
+
+  private static StoreException notWritten(Operation<?> operation, Exception cause) {
+    return new StoreException(
+        "The store failed to write to the run " + operation.run + "; nothing was written.", cause);
+  }
+
+  private static StoreException unknown(Operation<?> operation, @Nullable Exception cause) {
+    return new StoreException(
+        "The store failed while it wrote to the run "
+            + operation.run
+            + "; whether that was written is unknown. The run can be resumed: its log tells.",
+        cause);
+  }
+
+  private JournalSession connected() throws SQLException {
+    JournalSession open = session;
+    if (open == null) {
+      open = new JournalSession(dialect.connect());
+      session = open;
+    }
+    return open;
+  }
+
+  /** Takes a fresh connection; the old one, with what it had not committed, is given up. */
+  private void reconnect() throws SQLException {
+    JournalSession old = session;
+    session = null;
+    try {
+      connected(); // before the old one closes: it may be what keeps a database in memory alive
+    } finally {
+      close(old);
+    }
+  }
+
+  private void disconnect() {
+    close(session);
+    session = null;
+  }
+
+  private static void close(@Nullable JournalSession session) {
+    if (session == null) {
+      return;
+    }
+    try {
+      session.close();
+    } catch (SQLException e) {
+      LOG.debug("A connection of the journal did not close.", e);
+    }
+  }
+}
