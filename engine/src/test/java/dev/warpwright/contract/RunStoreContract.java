@@ -144,8 +144,7 @@ public abstract class RunStoreContract {
         List.of(new LoggedEvent(run, 1, owner, NOON, started)), store.load(run, 1, soon()));
     assertEquals(Optional.empty(), store.acquire(run, soon()));
     assertEquals(
-        List.of(
-            new RunSummary(run, "agent", Optional.of("key"), RunStatus.RUNNING, 1, NOON, NOON)),
+        List.of(new RunSummary(run, "agent", Optional.of("key"), RunStatus.RUNNING, 1, NOON, NOON)),
         store.list(RunQuery.all(SCOPE), soon()));
   }
 
@@ -252,8 +251,7 @@ public abstract class RunStoreContract {
     for (Writer stranger :
         List.of(
             new Writer(owner.name(), owner.epoch() + 1), new Writer("stranger", owner.epoch()))) {
-      assertThrows(
-          ConflictException.class, () -> store.append(append(run, 1, stranger), soon()));
+      assertThrows(ConflictException.class, () -> store.append(append(run, 1, stranger), soon()));
     }
     assertEquals(1, events(run).size());
   }
@@ -318,14 +316,12 @@ public abstract class RunStoreContract {
     RunKey run = run("r1");
     Writer owner = create(store, run);
     Append early =
-        new Append(
-            run, 1, owner, NOON.minusNanos(1), List.of(step(2)), RunStatus.COMPLETED);
+        new Append(run, 1, owner, NOON.minusNanos(1), List.of(step(2)), RunStatus.COMPLETED);
 
     assertThrows(InvalidRequestException.class, () -> store.append(early, soon()));
 
     assertEquals(1, events(run).size());
-    assertEquals(
-        RunStatus.RUNNING, store.list(RunQuery.all(SCOPE), soon()).getFirst().status());
+    assertEquals(RunStatus.RUNNING, store.list(RunQuery.all(SCOPE), soon()).getFirst().status());
     store.append(append(run, 1, owner), soon());
   }
 
@@ -457,8 +453,7 @@ public abstract class RunStoreContract {
 
     assertEquals(50, store.list(RunQuery.all(SCOPE), soon()).size());
     assertEquals(
-        60,
-        store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon()).size());
+        60, store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon()).size());
   }
 
   @Test
@@ -470,8 +465,7 @@ public abstract class RunStoreContract {
       Writer owner = create(store, run);
       Instant one = NOON.plusNanos(n % 3);
       store.append(
-          new Append(run, 1, owner, one, List.of(step(1)), statuses[n % statuses.length]),
-          soon());
+          new Append(run, 1, owner, one, List.of(step(1)), statuses[n % statuses.length]), soon());
     }
     List<RunSummary> all =
         store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon());
@@ -614,7 +608,9 @@ public abstract class RunStoreContract {
                     targets.add(Thread.currentThread());
                   }
                   begun.countDown();
-                  begun.await();
+                  while (begun.getCount() > 0) {
+                    Thread.yield();
+                  }
                   try {
                     return work(run, appends);
                   } finally {

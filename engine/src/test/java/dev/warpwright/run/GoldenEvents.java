@@ -1,0 +1,186 @@
+package dev.warpwright.run;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.TokenCount;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.Usage;
+import dev.warpwright.tool.EffectClass;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The events whose bytes stand in {@code golden/v1}, by the name of their file. They are never
+ * changed: a file that no longer fits means that stored runs no longer load.
+ */
+final class GoldenEvents {
+  private static final Target TARGET = Target.of("openai", "gpt-5");
+  private static final Target DEPLOYED = new Target("azure", "gpt-5", Optional.of("eu-1"));
+  private static final Json ARGUMENTS =
+      Json.parse("{\"to\":\"ann\",\"amount\":12.50,\"at\":1e3,\"list\":[1,null,true,\"ä😀\"]}");
+  private static final Usage USAGE =
+      new Usage(
+          TokenCount.reported(120),
+          TokenCount.reported(0),
+          TokenCount.ABSENT,
+          new TokenCount(7, TokenCount.Provenance.ESTIMATED),
+          TokenCount.ABSENT,
+          new TokenCount(127, TokenCount.Provenance.DERIVED),
+          Optional.of("fast"));
+  private static final Attempt FAILED =
+      new Attempt(
+          1,
+          DEPLOYED,
+          Attempt.ReasonCode.PROVIDER_ERROR,
+          1,
+          0,
+          Duration.ofMillis(1_234),
+          "HTTP 503",
+          Optional.of(ProviderException.Kind.HTTP_STATUS),
+          503,
+          Optional.of("req-1"),
+          Optional.empty());
+  private static final Attempt SUCCEEDED =
+      new Attempt(
+          1,
+          TARGET,
+          Attempt.ReasonCode.PROVIDER_SUCCESS,
+          0,
+          1,
+          Duration.ofNanos(1),
+          "",
+          Optional.empty(),
+          0,
+          Optional.empty(),
+          Optional.of(USAGE));
+  private static final RunEvent.RunFailed FAILURE =
+      new RunEvent.RunFailed(
+          FailureKind.TARGETS_EXHAUSTED, "Every target failed.", true, 1, List.of(FAILED));
+
+  private GoldenEvents() {}
+
+  static Map<String, RunEvent> all() {
+    Map<String, RunEvent> events = new LinkedHashMap<>();
+    events.put(
+        "RunStarted",
+        new RunEvent.RunStarted(
+            "triage",
+            "3",
+            Map.of("prompt", "sha256:aa", "agent", "sha256:bb", "options", "sha256:cc"),
+            Optional.of("ticket-1"),
+            List.of(
+                Message.system("Be brief."),
+                Message.user("Line 1\nLine \"2\" ä€😀"),
+                new Message(
+                    Role.ASSISTANT,
+                    List.of(
+                        new Part.Text("One moment."),
+                        new ToolCall("c1", "lookup", ARGUMENTS),
+                        ToolCall.malformed("c2", "lookup", "{oops"))),
+                Message.tool(
+                    List.of(
+                        new ToolResult("c1", "lookup", Json.parse("null"), false),
+                        new ToolResult("c2", "lookup", Json.of("Not JSON."), true)))),
+            10,
+            List.of(DEPLOYED, TARGET),
+            Map.of("b", "2", "a", "1")));
+    events.put(
+        "RunStarted-minimal",
+        new RunEvent.RunStarted(
+            "a", "1", Map.of(), Optional.empty(), List.of(), 1, List.of(), Map.of()));
+    events.put("StepStarted", new RunEvent.StepStarted(2, 5));
+    events.put(
+        "RouteBound",
+        new RunEvent.RouteBound(
+            1,
+            DEPLOYED,
+            new RouteDecision(
+                List.of(DEPLOYED, TARGET), RouteDecision.ReasonCode.ROUTING_ORDERED)));
+    events.put(
+        "ModelResponded",
+        new RunEvent.ModelResponded(
+            1,
+            TARGET,
+            Message.assistant("Done."),
+            new FinishReason(FinishReason.Kind.STOP, "stop"),
+            USAGE,
+            List.of(FAILED, SUCCEEDED)));
+    events.put(
+        "ModelResponded-minimal",
+        new RunEvent.ModelResponded(
+            1,
+            TARGET,
+            new Message(Role.ASSISTANT, List.of()),
+            new FinishReason(FinishReason.Kind.OTHER, ""),
+            Usage.ABSENT,
+            List.of()));
+    events.put(
+        "ApprovalRequested",
+        new RunEvent.ApprovalRequested(
+            "approval_1", "sha256:" + "0".repeat(64), 1, "c1", "refund", "1", ARGUMENTS));
+    events.put(
+        "ApprovalDecided",
+        new RunEvent.ApprovalDecided(
+            "approval_1", false, Optional.of("ann"), Optional.of("Too much.")));
+    events.put(
+        "ApprovalDecided-minimal",
+        new RunEvent.ApprovalDecided("approval_1", true, Optional.empty(), Optional.empty()));
+    events.put(
+        "ToolStarted",
+        new RunEvent.ToolStarted(1, 0, "c1", "refund", EffectClass.ONCE, ARGUMENTS, "key-1", 1));
+    events.put(
+        "ToolFinished",
+        new RunEvent.ToolFinished(
+            "c1",
+            "refund",
+            Optional.of("key-1"),
+            true,
+            Json.parse("{\"z\":1,\"a\":12345678901234567890.123456789}"),
+            false,
+            Duration.ofSeconds(61, 5_000_000)));
+    events.put(
+        "ToolFinished-refused",
+        new RunEvent.ToolFinished(
+            "c2", "refund", Optional.empty(), false, Json.of("Denied."), true, Duration.ZERO));
+    events.put(
+        "ToolReconciled",
+        new RunEvent.ToolReconciled(
+            "c1",
+            "key-1",
+            RunEvent.ToolReconciled.Verdict.SUCCEEDED,
+            Optional.of(Json.parse("null")),
+            "ann"));
+    events.put(
+        "ToolReconciled-minimal",
+        new RunEvent.ToolReconciled(
+            "c1",
+            "key-1",
+            RunEvent.ToolReconciled.Verdict.NOT_EXECUTED,
+            Optional.empty(),
+            "reconciler"));
+    events.put(
+        "RunSuspended",
+        new RunEvent.RunSuspended(
+            RunEvent.RunSuspended.Reason.RECONCILIATION, List.of("c1"), Optional.of(FAILURE)));
+    events.put(
+        "RunSuspended-minimal",
+        new RunEvent.RunSuspended(
+            RunEvent.RunSuspended.Reason.APPROVAL, List.of("approval_1"), Optional.empty()));
+    events.put("RunResumed", new RunEvent.RunResumed("approval"));
+    events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
+    events.put("RunFailed", FAILURE);
+    return events;
+  }
+}

@@ -1,0 +1,247 @@
+package dev.warpwright.run;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.TokenCount;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.Usage;
+import dev.warpwright.tool.EffectClass;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Supplier;
+
+/** Random events of every type, with texts and numbers that break careless codecs. */
+final class RandomEvents {
+  static final int TYPES = 13;
+
+  private static final List<String> TEXTS =
+      List.of(
+          "",
+          " ",
+          "plain",
+          "\"quoted\\\"",
+          "line\nbreak\r\n\t",
+          "\u0000\u0001\u001f\u007f",
+          "\u2028\u2029\ufeff\ufffd",
+          "äöüß€",
+          "😀👩‍👩‍👧",
+          "null",
+          "</script>");
+
+  private final Random random;
+
+  RandomEvents(long seed) {
+    this.random = new Random(seed);
+  }
+
+  RunEvent event(int type) {
+    return switch (type) {
+      case 0 ->
+          new RunEvent.RunStarted(
+              text(),
+              text(),
+              map(),
+              optional(this::text),
+              list(this::message),
+              random.nextInt(),
+              list(this::target),
+              map());
+      case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
+      case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
+      case 3 ->
+          new RunEvent.ModelResponded(
+              random.nextInt(), target(), message(), finish(), usage(), list(this::attempt));
+      case 4 ->
+          new RunEvent.ApprovalRequested(
+              text(), text(), random.nextInt(), text(), text(), text(), json());
+      case 5 ->
+          new RunEvent.ApprovalDecided(
+              text(), random.nextBoolean(), optional(this::text), optional(this::text));
+      case 6 ->
+          new RunEvent.ToolStarted(
+              random.nextInt(),
+              random.nextInt(),
+              text(),
+              text(),
+              one(EffectClass.values()),
+              json(),
+              text(),
+              random.nextInt());
+      case 7 ->
+          new RunEvent.ToolFinished(
+              text(),
+              text(),
+              optional(this::text),
+              random.nextBoolean(),
+              json(),
+              random.nextBoolean(),
+              duration());
+      case 8 ->
+          new RunEvent.ToolReconciled(
+              text(),
+              text(),
+              one(RunEvent.ToolReconciled.Verdict.values()),
+              optional(this::json),
+              text());
+      case 9 ->
+          new RunEvent.RunSuspended(
+              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed));
+      case 10 -> new RunEvent.RunResumed(text());
+      case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
+      case 12 -> failed();
+      default -> throw new IllegalArgumentException("type " + type);
+    };
+  }
+
+  private RunEvent.RunFailed failed() {
+    return new RunEvent.RunFailed(
+        one(FailureKind.values()),
+        text(),
+        random.nextBoolean(),
+        random.nextInt(),
+        list(this::attempt));
+  }
+
+  private Message message() {
+    Role role = one(Role.values());
+    return switch (role) {
+      case SYSTEM, USER -> new Message(role, list(() -> new Part.Text(text())));
+      case ASSISTANT ->
+          new Message(role, list(() -> random.nextBoolean() ? new Part.Text(text()) : call()));
+      case TOOL ->
+          new Message(
+              role, list(() -> new ToolResult(text(), text(), json(), random.nextBoolean())));
+    };
+  }
+
+  private ToolCall call() {
+    return random.nextBoolean()
+        ? new ToolCall(text(), text(), json())
+        : ToolCall.malformed(text(), text(), text());
+  }
+
+  private Target target() {
+    return new Target(
+        one("a", "open-ai", "x1"),
+        one("model", "org/model:1", "mödel"),
+        optional(() -> one("d", "D_1.x-y")));
+  }
+
+  private RouteDecision decision() {
+    return new RouteDecision(list(this::target), one(RouteDecision.ReasonCode.values()));
+  }
+
+  private FinishReason finish() {
+    return new FinishReason(one(FinishReason.Kind.values()), text());
+  }
+
+  private Usage usage() {
+    return random.nextInt(4) == 0
+        ? Usage.ABSENT
+        : new Usage(count(), count(), count(), count(), count(), count(), optional(this::text));
+  }
+
+  private TokenCount count() {
+    return random.nextInt(3) == 0
+        ? TokenCount.ABSENT
+        : new TokenCount(random.nextLong(), one(TokenCount.Provenance.values()));
+  }
+
+  private Attempt attempt() {
+    return new Attempt(
+        random.nextInt(),
+        target(),
+        one(Attempt.ReasonCode.values()),
+        random.nextInt(),
+        random.nextInt(),
+        duration(),
+        text(),
+        optional(() -> one(ProviderException.Kind.values())),
+        random.nextInt(),
+        optional(this::text),
+        optional(this::usage));
+  }
+
+  private Duration duration() {
+    return one(
+        Duration.ZERO,
+        Duration.ofNanos(1),
+        Duration.ofMillis(-1),
+        Duration.ofSeconds(random.nextLong(), random.nextInt(1_000_000_000)),
+        Duration.ofDays(400));
+  }
+
+  private Json json() {
+    if (random.nextInt(20) == 0) {
+      return Json.parse("[".repeat(100) + "]".repeat(100));
+    }
+    return Json.of(value(4));
+  }
+
+  private Object value(int depth) {
+    return switch (random.nextInt(depth == 0 ? 6 : 9)) {
+      case 0 -> text();
+      case 1 -> random.nextBoolean();
+      case 2 -> random.nextLong();
+      case 3 -> new BigDecimal(new BigInteger(200, random), random.nextInt(-400, 400));
+      case 4 -> new BigInteger(random.nextInt(1, 300), random).negate();
+      case 5 -> Json.parse(one("null", "1.50", "-0.0", "1e400", "0.10", "12345678901234567890"));
+      case 6 -> list(() -> value(depth - 1));
+      default -> {
+        Map<String, Object> members = new LinkedHashMap<>();
+        for (int n = random.nextInt(4); n > 0; n--) {
+          members.put(text() + n, value(depth - 1));
+        }
+        yield members;
+      }
+    };
+  }
+
+  private Map<String, String> map() {
+    Map<String, String> map = new HashMap<>();
+    for (int n = random.nextInt(6); n > 0; n--) {
+      map.put(text() + n, text());
+    }
+    return map;
+  }
+
+  private String text() {
+    return random.nextInt(100) == 0
+        ? "long ".repeat(20_000)
+        : TEXTS.get(random.nextInt(TEXTS.size()));
+  }
+
+  private <T> List<T> list(Supplier<? extends T> element) {
+    List<T> list = new ArrayList<>();
+    for (int n = random.nextInt(4); n > 0; n--) {
+      list.add(element.get());
+    }
+    return list;
+  }
+
+  private <T> Optional<T> optional(Supplier<T> value) {
+    return random.nextBoolean() ? Optional.of(value.get()) : Optional.empty();
+  }
+
+  @SafeVarargs
+  private <T> T one(T... values) {
+    return values[random.nextInt(values.length)];
+  }
+}
