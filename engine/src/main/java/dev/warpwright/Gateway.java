@@ -6,15 +6,17 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.RoutePlanner;
-import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +63,11 @@ public final class Gateway implements AutoCloseable {
       Duration timeout,
       Duration attemptTimeout,
       Map<String, Duration> attemptTimeouts) {
+    /** A request may shorten the gateway's own timeout, never extend it. */
+    Duration timeout(GenerateRequest request) {
+      return request.timeout().filter(own -> own.compareTo(timeout) < 0).orElse(timeout);
+    }
+
     Duration attemptTimeout(Target target) {
       return attemptTimeouts.getOrDefault(target.provider(), attemptTimeout);
     }
@@ -116,19 +123,7 @@ public final class Gateway implements AutoCloseable {
           "A request may name at most %d fallbacks (maxFallbacks), but names %d."
               .formatted(settings.maxFallbacks(), fallbacks));
     }
-    Duration timeout =
-        request
-            .timeout()
-            .filter(own -> own.compareTo(settings.timeout()) < 0)
-            .orElse(settings.timeout());
-    return new Operation(
-        name,
-        request,
-        planner,
-        settings,
-        tree,
-        Deadline.after(settings.time(), timeout),
-        this::tellRoute);
+    return new Operation(name, request, planner, settings, tree, this::tellRoute);
   }
 
   private void tellRoute(RouteSelection selection) {
@@ -175,8 +170,25 @@ public final class Gateway implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      adapters.values().forEach(ProviderAdapter::close);
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    Set<ProviderAdapter> once = Collections.newSetFromMap(new IdentityHashMap<>());
+    once.addAll(adapters.values());
+    RuntimeException failure = null;
+    for (ProviderAdapter adapter : once) {
+      try {
+        adapter.close();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

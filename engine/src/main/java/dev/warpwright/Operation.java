@@ -5,9 +5,11 @@ import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
+import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
-import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.InvalidOutputException;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
@@ -16,6 +18,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Redaction;
+import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlan.Candidate;
@@ -29,9 +32,9 @@ import dev.warpwright.tool.ToolJournal;
 import dev.warpwright.tool.ToolRunner;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -44,15 +47,15 @@ import org.jspecify.annotations.Nullable;
  * it; closing it cancels whatever still runs.
  */
 public final class Operation implements AutoCloseable {
-  private static final AtomicLong COUNTER = new AtomicLong();
-
   private final String id;
   private final GenerateRequest request;
   private final Settings settings;
   private final Consumer<RouteSelection> routeObserver;
+  private final Duration timeout;
   private final TaskScope scope;
   private final RoutePlan plan;
   private final List<Attempt> attempts;
+  private int reported; // so many attempts stand in the results of steps
   private int dispatches;
   private @Nullable Candidate winner;
 
@@ -62,12 +65,14 @@ public final class Operation implements AutoCloseable {
       RoutePlanner planner,
       Settings settings,
       TaskTree tree,
-      Deadline deadline,
       Consumer<RouteSelection> routeObserver) {
-    this.id = name + "-" + COUNTER.incrementAndGet();
+    // Idempotency keys are made from the id, so a counter of this process would not do.
+    this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
     this.settings = settings;
     this.routeObserver = routeObserver;
+    this.timeout = settings.timeout(request);
+    Deadline deadline = Deadline.after(settings.time(), timeout);
     this.plan =
         planner.plan(
             request.route(), RoutePlanner.Needs.of(request.tools().specs(), request.toolChoice()));
@@ -78,7 +83,7 @@ public final class Operation implements AutoCloseable {
   /**
    * The operation's id, also the first part of the names of its tasks.
    *
-   * @return the id, unique in this process
+   * @return the id: the operation's name and 64 random bits
    */
   public String id() {
     return id;
@@ -110,7 +115,7 @@ public final class Operation implements AutoCloseable {
    * @return the answer
    * @throws NoEligibleTargetException if no target passed the checks
    * @throws AttemptsExhaustedException if every target failed, or the limit of attempts is reached
-   * @throws DeadlineExceededException if the deadline passed
+   * @throws DeadlineExceededException if the deadline passed, or a wait does not fit into it
    * @throws OperationCancelledException if the calling thread was interrupted or a scope around it
    *     was cancelled
    */
@@ -119,19 +124,23 @@ public final class Operation implements AutoCloseable {
       throw noEligibleTarget();
     }
     StepFailures failures = new StepFailures(step);
-    int seen = step == 1 ? 0 : attempts.size();
-    for (Candidate candidate : candidates()) {
-      Optional<ModelResponse> response = tryTarget(step, candidate, messages, failures);
-      if (response.isPresent()) {
-        return won(step, candidate, response.get(), seen);
+    try {
+      for (Candidate candidate : candidates()) {
+        Optional<ModelResponse> response = tryTarget(step, candidate, messages, failures);
+        if (response.isPresent()) {
+          return won(step, candidate, response.get());
+        }
       }
+      throw end(step).orElseGet(() -> failures.exhausted(trace(), plan.candidates().size()));
+    } catch (WarpwrightException end) {
+      failures.suppressIn(end);
+      throw end;
     }
-    throw failures.exhausted(trace(), plan.candidates().size());
   }
 
   /** The candidates in order, the winner of the step before first. */
   private List<Candidate> candidates() {
-    if (winner == null || winner.rank() == plan.candidates().getFirst().rank()) {
+    if (winner == null) {
       return plan.candidates();
     }
     List<Candidate> order = new ArrayList<>(plan.candidates());
@@ -150,7 +159,7 @@ public final class Operation implements AutoCloseable {
           return Optional.of(response);
         }
         case AttemptEnd.Failed(ProviderException failure) -> {
-          failures.add(candidate.target(), failure);
+          failures.add(failure);
           if (!waitForRetry(failure, retry, failures)) {
             return Optional.empty();
           }
@@ -167,6 +176,7 @@ public final class Operation implements AutoCloseable {
   }
 
   private AttemptEnd attempt(int step, Candidate candidate, int retry, List<Message> messages) {
+    requireNotOver(step);
     requireAttemptsLeft(step);
     dispatches++;
     Dispatch dispatch = new Dispatch(step, candidate, retry, settings.time().nanoTime());
@@ -186,14 +196,17 @@ public final class Operation implements AutoCloseable {
             "attempt",
             "attempt " + dispatches + " " + candidate.target(),
             deadline,
-            () -> candidate.model().generate(call));
+            () -> Answers.ask(candidate.model(), call));
     return switch (outcome) {
-      case Outcome.Success<ModelResponse>(ModelResponse response) ->
-          answered(dispatch, messages, response);
+      case Outcome.Success<ModelResponse>(ModelResponse response) -> {
+        record(dispatch, ReasonCode.PROVIDER_SUCCESS, "", null, response);
+        yield new AttemptEnd.Answered(response);
+      }
       case Outcome.Failure<ModelResponse>(Throwable cause) -> failed(dispatch, cause);
       case Outcome.TimedOut<ModelResponse> timedOut -> timedOut(dispatch);
       case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) -> {
-        record(dispatch, ReasonCode.REQUEST_ABORTED, "Cancelled: " + reason, null, null);
+        String why = "Cancelled: " + Redaction.redact(reason);
+        record(dispatch, ReasonCode.REQUEST_ABORTED, why, null, null);
         throw cancelled(reason);
       }
     };
@@ -201,6 +214,14 @@ public final class Operation implements AutoCloseable {
 
   /** What is known of a dispatch while it is under way. */
   private record Dispatch(int step, Candidate candidate, int retry, long startNanos) {}
+
+  /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */
+  private void requireNotOver(int step) {
+    Optional<WarpwrightException> end = end(step);
+    if (end.isPresent()) {
+      throw end.get();
+    }
+  }
 
   private void requireAttemptsLeft(int step) {
     if (dispatches >= settings.maxTotalAttempts()) {
@@ -214,47 +235,41 @@ public final class Operation implements AutoCloseable {
     }
   }
 
-  private AttemptEnd answered(Dispatch dispatch, List<Message> messages, ModelResponse response) {
-    if (response.finishReason().kind() == FinishReason.Kind.ERROR) {
-      return failed(
-          dispatch,
-          ProviderException.builder(
-                  ProviderException.Kind.PROVIDER_EVENT,
-                  "The provider ended its answer with an error.")
-              .code(response.finishReason().raw())
-              .requestId(response.requestId().orElse(null))
-              .build());
-    }
-    ModelResponse complete = UsageEstimate.complete(messages, response);
-    record(dispatch, ReasonCode.PROVIDER_SUCCESS, "", null, complete);
-    return new AttemptEnd.Answered(complete);
-  }
-
   private AttemptEnd failed(Dispatch dispatch, Throwable cause) {
     ProviderException failure =
         switch (cause) {
           case Error error -> throw error;
-          case WarpwrightException own -> throw own;
           case ProviderException provider -> provider;
           default -> unknownFailure(cause);
         };
-    record(dispatch, ReasonCode.PROVIDER_ERROR, text(failure), failure, null);
-    return new AttemptEnd.Failed(failure);
+    ProviderException located = failure.at(dispatch.candidate().target());
+    record(
+        dispatch, ReasonCode.PROVIDER_ERROR, String.valueOf(located.getMessage()), located, null);
+    if (cause instanceof WarpwrightException own && endsOperation(own)) {
+      throw own;
+    }
+    return new AttemptEnd.Failed(located);
   }
 
   private static ProviderException unknownFailure(Throwable cause) {
     String message = cause.getMessage();
     return ProviderException.builder(
             ProviderException.Kind.OTHER,
-            message == null || message.isBlank()
-                ? "Unknown provider failure."
-                : Redaction.redact(message))
+            message == null || message.isBlank() ? "Unknown provider failure." : message)
         .cause(cause)
         .build();
   }
 
-  private static String text(ProviderException failure) {
-    return Redaction.redact(String.valueOf(failure.getMessage()));
+  /** Whether an adapter says by this that no other call would do better, or may be made. */
+  private static boolean endsOperation(WarpwrightException failure) {
+    return switch (failure) {
+      case InvalidRequestException e -> true;
+      case InvalidOutputException e -> true;
+      case ConflictException e -> true;
+      case OperationCancelledException e -> true;
+      case UnknownOutcomeException e -> true;
+      default -> false;
+    };
   }
 
   private AttemptEnd timedOut(Dispatch dispatch) {
@@ -310,14 +325,14 @@ public final class Operation implements AutoCloseable {
       failures.waitDidNotFit(delay);
       return false;
     }
+    requireAttemptsLeft(failures.step());
     if (!scope.sleep(delay)) {
-      throw end(failures.step())
-          .orElseThrow(() -> new IllegalStateException("The wait ended without a reason."));
+      requireNotOver(failures.step());
     }
     return true;
   }
 
-  private ModelStep won(int step, Candidate candidate, ModelResponse response, int seen) {
+  private ModelStep won(int step, Candidate candidate, ModelResponse response) {
     boolean rebound = winner == null || winner.rank() != candidate.rank();
     winner = candidate;
     if (rebound) {
@@ -325,14 +340,16 @@ public final class Operation implements AutoCloseable {
           new RouteSelection(
               id, step, candidate.target(), candidate.rank(), plan.decision(), attempts));
     }
+    List<Attempt> ofThisStep = attempts.subList(reported, attempts.size());
+    reported = attempts.size();
     return new ModelStep(
         step,
         candidate.target(),
         rebound,
         plan.decision(),
         response,
-        attempts.subList(seen, attempts.size()),
-        candidate.model().capabilities().parallelToolCalls());
+        ofThisStep,
+        candidate.capabilities().parallelToolCalls());
   }
 
   /**
@@ -361,8 +378,8 @@ public final class Operation implements AutoCloseable {
   }
 
   /**
-   * The end that the operation has come to, if it was cancelled or its deadline has passed; to be
-   * asked after tools were cut off.
+   * The end that the operation has come to, if it was cancelled, its owner was interrupted, or its
+   * deadline has passed; to be asked after tools were cut off.
    *
    * @param step the step in which it happened
    * @return the exception to throw, empty if the operation may go on
@@ -370,6 +387,9 @@ public final class Operation implements AutoCloseable {
   public Optional<WarpwrightException> end(int step) {
     if (scope.isCancelled()) {
       return Optional.of(cancelled(scope.cancelReason().orElse("cancelled")));
+    }
+    if (Thread.currentThread().isInterrupted()) {
+      return Optional.of(cancelled("interrupted"));
     }
     return scope.deadline().hasPassed() ? Optional.of(deadlineExceeded(step)) : Optional.empty();
   }
@@ -385,7 +405,8 @@ public final class Operation implements AutoCloseable {
 
   private DeadlineExceededException deadlineExceeded(int step) {
     return new DeadlineExceededException(
-        "The operation's deadline passed in step %d after %d attempts.".formatted(step, dispatches),
+        "The operation ran into its deadline in step %d after %d attempts; its own timeout is %s."
+            .formatted(step, dispatches, timeout),
         null,
         trace());
   }

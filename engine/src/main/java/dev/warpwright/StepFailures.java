@@ -15,11 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The failures of one step, and the exception that they become when nothing is left to try. */
 final class StepFailures {
-  private record Entry(Target target, ProviderException failure) {}
-
   private final int step;
-  private final List<Entry> entries = new ArrayList<>();
-  private @Nullable Duration unfittedWait;
+  private final List<ProviderException> failures = new ArrayList<>();
+  private @Nullable Duration unfittedWait; // of the last failure
 
   StepFailures(int step) {
     this.step = step;
@@ -29,8 +27,8 @@ final class StepFailures {
     return step;
   }
 
-  void add(Target target, ProviderException failure) {
-    entries.add(new Entry(target, failure));
+  void add(ProviderException failure) {
+    failures.add(failure);
     unfittedWait = null;
   }
 
@@ -39,49 +37,50 @@ final class StepFailures {
     unfittedWait = wait;
   }
 
+  /** The end of a step whose candidates were all tried; there is at least one failure. */
   WarpwrightException exhausted(OperationTrace trace, int targets) {
-    Entry named = entries.get(namedIndex());
-    WarpwrightException exception =
-        unfittedWait != null
-            ? new DeadlineExceededException(
-                "The wait of %s before the next attempt on %s does not fit into the deadline."
-                    .formatted(unfittedWait, named.target()),
-                named.failure(),
-                trace)
-            : new AttemptsExhaustedException(
-                FailureKind.TARGETS_EXHAUSTED,
-                "All %d targets failed in step %d, %d attempts in all; %s: %s%s"
-                    .formatted(
-                        targets,
-                        step,
-                        entries.size(),
-                        named.target(),
-                        named.failure().getMessage(),
-                        named
-                            .failure()
-                            .retryAfter()
-                            .map(wait -> " It asks to wait " + wait + ".")
-                            .orElse("")),
-                named.failure(),
-                RetryPolicy.isRetryable(named.failure()),
-                trace);
-    int index = namedIndex();
-    for (int i = 0; i < entries.size(); i++) {
-      if (i != index) {
-        exception.addSuppressed(entries.get(i).failure());
-      }
+    if (unfittedWait != null) {
+      ProviderException last = failures.getLast();
+      return new DeadlineExceededException(
+          "The wait of %s before the next attempt on %s does not fit into the deadline; %s"
+              .formatted(unfittedWait, target(last), last.getMessage()),
+          last,
+          trace);
     }
-    return exception;
+    ProviderException named = named();
+    return new AttemptsExhaustedException(
+        FailureKind.TARGETS_EXHAUSTED,
+        "All %d targets failed in step %d, %d attempts in all; %s: %s%s"
+            .formatted(
+                targets,
+                step,
+                failures.size(),
+                target(named),
+                named.getMessage(),
+                named.retryAfter().map(wait -> " It asks to wait " + wait + ".").orElse("")),
+        named,
+        RetryPolicy.isRetryable(named),
+        trace);
+  }
+
+  private static String target(ProviderException failure) {
+    return failure.target().map(Target::toString).orElse("the target");
   }
 
   /** The last failure with a status or code or, if none has one, the last. */
-  private int namedIndex() {
-    for (int i = entries.size() - 1; i >= 0; i--) {
-      ProviderException failure = entries.get(i).failure();
-      if (failure.status() > 0 || failure.code().isPresent()) {
-        return i;
+  private ProviderException named() {
+    return failures.reversed().stream()
+        .filter(failure -> failure.status() > 0 || failure.code().isPresent())
+        .findFirst()
+        .orElseGet(failures::getLast);
+  }
+
+  /** Keeps every failure in the exception that ends the step, in order of time. */
+  void suppressIn(WarpwrightException end) {
+    for (ProviderException failure : failures) {
+      if (failure != end.getCause()) {
+        end.addSuppressed(failure);
       }
     }
-    return entries.size() - 1;
   }
 }

@@ -94,8 +94,9 @@ final class ToolLoop {
     }
     ToolCaller caller = new ToolCaller(operation.id(), Map.of());
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
+    requireNoneUnknown(step, runs, ends);
     for (int i = 0; i < runs.size(); i++) {
-      results[runs.get(i).ordinal()] = known(step, runs.get(i), ends.get(i));
+      results[runs.get(i).ordinal()] = result(step, runs.get(i), ends.get(i));
     }
     return List.of(results);
   }
@@ -104,35 +105,44 @@ final class ToolLoop {
     return request.toolExecution().approvalPolicy().map(policy -> policy.test(call)).orElse(false);
   }
 
-  private ToolResult known(ModelStep step, ToolRun run, ToolEnd end) {
-    return switch (end) {
-      case ToolEnd.Known known when known.error() && request.toolExecution().stopOnError() ->
-          throw new InvalidOutputException(
-              FailureKind.TOOL_FAILED,
-              "Tool \"%s\" failed and the request stops on errors.".formatted(run.tool().name()),
-              operation.trace());
-      case ToolEnd.Known known -> known.result(run.call());
-      case ToolEnd.Unknown unknown ->
-          throw new UnknownOutcomeException(
-              "Tool \"%s\" may or may not have acted; it is not repeated, and there is no run that"
-                      .formatted(run.tool().name())
-                  + " could wait for a decision. Run it in an agent with a store.",
-              null,
-              operation.trace());
-      case ToolEnd.CutOff cutOff ->
-          throw operation
-              .end(step.step())
-              .orElseThrow(() -> new IllegalStateException("Cut off without a reason."));
-    };
+  /** What nobody knows comes before every other way in which the batch may have ended. */
+  private void requireNoneUnknown(ModelStep step, List<ToolRun> runs, List<ToolEnd> ends) {
+    for (int i = 0; i < runs.size(); i++) {
+      if (ends.get(i) instanceof ToolEnd.Unknown) {
+        throw new UnknownOutcomeException(
+            "Tool \"%s\" may or may not have acted; it is not repeated, and there is no run that"
+                    .formatted(runs.get(i).tool().name())
+                + " could wait for a decision. Run it in an agent with a store.",
+            operation.end(step.step()).orElse(null),
+            operation.trace());
+      }
+    }
+  }
+
+  private ToolResult result(ModelStep step, ToolRun run, ToolEnd end) {
+    if (!(end instanceof ToolEnd.Known known)) {
+      throw operation
+          .end(step.step())
+          .orElseThrow(() -> new IllegalStateException("Cut off without a reason."));
+    }
+    if (known.error() && request.toolExecution().stopOnError()) {
+      throw new InvalidOutputException(
+          FailureKind.TOOL_FAILED,
+          "Tool \"%s\" failed and the request stops on errors.".formatted(run.tool().name()),
+          operation.trace());
+    }
+    return known.result(run.call());
   }
 
   private GenerateResult result() {
     ModelStep last = steps.getLast();
+    FinishReason finish = last.response().finishReason();
+    boolean asksForTools = !last.response().message().toolCalls().isEmpty();
     Usage usage =
         steps.stream().map(step -> step.response().usage()).reduce(Usage.ABSENT, Usage::plus);
     return new GenerateResult(
         last.response().message().text(),
-        last.response().finishReason(),
+        asksForTools ? new FinishReason(FinishReason.Kind.TOOL_CALLS, finish.raw()) : finish,
         last.target(),
         Duration.ofNanos(time.nanoTime() - startNanos),
         operation.trace().attempts(),

@@ -9,10 +9,12 @@ import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LimitExceededException;
+import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
@@ -29,7 +31,6 @@ import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
-import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Reconciler.Finding;
 import dev.warpwright.tool.Tool;
@@ -38,12 +39,13 @@ import dev.warpwright.tool.ToolEnd;
 import dev.warpwright.tool.ToolJournal;
 import dev.warpwright.tool.ToolRun;
 import dev.warpwright.tool.ToolRunner;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Drives a run that the caller owns: reads from its state what has happened, does the next thing,
@@ -61,6 +63,11 @@ final class AgentDriver {
   private final RunLog log;
   private final String runId;
   private final ToolCaller caller;
+  private final Journal journal = new Journal();
+
+  /** A paid answer that is not written yet: it goes with what follows from it, whatever that is. */
+  private final List<RunEvent> answered = new ArrayList<>();
+
   private int toolRuns;
 
   AgentDriver(Agent agent, Operation operation, RunLog log) {
@@ -93,101 +100,149 @@ final class AgentDriver {
         }
       }
     } catch (WarpwrightException e) {
-      if (log.hasFailed()) {
-        throw e;
-      }
-      end(e.kind(), String.valueOf(e.getMessage()));
+      record(e);
       if (e instanceof OperationCancelledException) {
         throw new OperationCancelledException(
             String.valueOf(e.getMessage()), e, e.trace().ofRun(runId));
       }
     } catch (RuntimeException | Error e) {
-      if (!log.hasFailed()) {
-        // Its message may hold anything; its class does not.
-        end(FailureKind.INTERNAL, "Unexpected " + e.getClass().getName() + ".");
-      }
+      recordUnexpected(e);
       throw e;
+    }
+  }
+
+  /** Writes down how the run ended; if that fails, the log's failure is what counts. */
+  private void record(WarpwrightException thrown) {
+    if (log.hasFailed()) {
+      throw thrown;
+    }
+    try {
+      end(thrown.kind(), String.valueOf(thrown.getMessage()));
+    } catch (RuntimeException | Error broken) {
+      broken.addSuppressed(thrown);
+      throw broken;
+    }
+  }
+
+  /** Writes down that something else was thrown: its class, as its message may hold anything. */
+  private void recordUnexpected(Throwable thrown) {
+    if (log.hasFailed()) {
+      return;
+    }
+    try {
+      end(FailureKind.INTERNAL, "Unexpected " + thrown.getClass().getName() + ".");
+    } catch (RuntimeException | Error broken) {
+      thrown.addSuppressed(broken);
     }
   }
 
   /** One model call, and the tools that it asks for. */
   private void step() {
+    requireWithinLimits();
     int number = log.state().nextStep();
-    if (number > agent.maxSteps()) {
+    log.append(new StepStarted(number, log.state().messages().size()));
+    ModelStep answer = operation.step(number, log.state().messages());
+    keep(answer);
+
+    Message message = answer.response().message();
+    Optional<RunFailed> cutOff = cutOff(answer);
+    if (cutOff.isPresent()) {
+      write(List.of(cutOff.get()));
+    } else if (message.toolCalls().isEmpty()) {
+      RunState state = log.state();
+      Usage usage = state.usage().plus(answer.response().usage());
+      write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
+    } else {
+      run(opened(number, message.toolCalls()), answer.parallelToolCalls());
+    }
+  }
+
+  private void requireWithinLimits() {
+    RunState state = log.state();
+    if (state.toolErrors() > agent.maxToolErrors()) {
+      throw new LimitExceededException(
+          "The run has %d tool errors; its limit (maxToolErrors) is %d."
+              .formatted(state.toolErrors(), agent.maxToolErrors()),
+          null,
+          operation.trace());
+    }
+    if (state.nextStep() > agent.maxSteps()) {
       throw new LimitExceededException(
           "The run exhausted maxSteps: %d steps were made and the last answer still asked for tools."
               .formatted(agent.maxSteps()),
           null,
           operation.trace());
     }
-    log.append(new StepStarted(number, log.state().messages().size()));
-    ModelStep answer = operation.step(number, log.state().messages());
+  }
 
-    List<RunEvent> events = new ArrayList<>();
-    if (answer.rebound()) {
-      events.add(new RouteBound(number, answer.target(), answer.decision()));
+  private void keep(ModelStep answer) {
+    if (log.state().target().filter(answer.target()::equals).isEmpty()) {
+      answered.add(new RouteBound(answer.step(), answer.target(), answer.decision()));
     }
     ModelResponse response = answer.response();
-    events.add(
+    answered.add(
         new ModelResponded(
-            number,
+            answer.step(),
             answer.target(),
             response.message(),
             response.finishReason(),
             response.usage(),
             answer.attempts()));
-    List<ToolCall> calls = response.message().toolCalls();
-    if (calls.isEmpty()) {
-      RunState state = log.state();
-      events.add(
-          new RunCompleted(
-              state.text() + response.message().text(),
-              number,
-              state.usage().plus(response.usage())));
-      log.append(events);
-      return;
-    }
-    if (!response.finishReason().allowsTools()) {
-      events.add(cutOffAnswer(response.finishReason(), number));
-      log.append(events);
-      return;
-    }
-    List<CallState> open = new ArrayList<>(calls.size());
-    for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
-      open.add(CallState.fresh(calls.get(ordinal), number, ordinal));
-    }
-    run(open, events, answer.parallelToolCalls());
   }
 
-  private RunFailed cutOffAnswer(FinishReason finish, int number) {
+  /** Appends the answer that is kept, if there is one, and what follows from it, as one. */
+  private void write(List<RunEvent> events) {
+    List<RunEvent> all = new ArrayList<>(answered);
+    answered.clear();
+    all.addAll(events);
+    if (!all.isEmpty()) {
+      log.append(all);
+    }
+  }
+
+  /** Why no tool of an answer may run although it asks for some. */
+  private static Optional<RunFailed> cutOff(ModelStep answer) {
+    FinishReason finish = answer.response().finishReason();
+    if (answer.response().message().toolCalls().isEmpty() || finish.allowsTools()) {
+      return Optional.empty();
+    }
     boolean refused =
         finish.kind() == FinishReason.Kind.REFUSAL
             || finish.kind() == FinishReason.Kind.CONTENT_FILTER;
-    return new RunFailed(
-        refused ? FailureKind.OUTPUT_REFUSAL : FailureKind.OUTPUT_TRUNCATION,
-        "The answer asks for tools but ended with %s; no tool was run.".formatted(finish.kind()),
-        false,
-        number,
-        List.of());
+    return Optional.of(
+        new RunFailed(
+            refused ? FailureKind.OUTPUT_REFUSAL : FailureKind.OUTPUT_TRUNCATION,
+            "The answer asks for tools but ended with %s; no tool was run."
+                .formatted(finish.kind()),
+            false,
+            answer.step(),
+            List.of()));
   }
 
-  /** Goes on with calls that an earlier driver, or a decision, left to be done. */
+  private static List<CallState> opened(int step, List<ToolCall> calls) {
+    List<CallState> open = new ArrayList<>(calls.size());
+    for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
+      open.add(CallState.fresh(calls.get(ordinal), step, ordinal));
+    }
+    return open;
+  }
+
+  /**
+   * Goes on with calls that an earlier driver, or a decision, left to be done. One after the other
+   * unless the agent says otherwise: whether the model meant them to overlap is not known any more.
+   */
   private void settle() {
-    Journal journal = new Journal();
-    ToolRunner runner = operation.tools(true, caller, journal);
+    int step = log.state().step();
+    ToolRunner runner = operation.tools(false, caller, journal);
     for (CallState call : log.state().calls()) {
-      if (call.isInDoubt() && call.started().orElseThrow().effect() == EffectClass.ONCE) {
+      if (call.needsVerdict()) {
         ask(runner, call).ifPresent(log::append);
       }
     }
-    Set<String> unknown = unknownOutcomes();
-    if (!unknown.isEmpty()) {
-      suspend(RunSuspended.Reason.RECONCILIATION, unknown, Optional.empty());
+    if (waitsForVerdicts(step, Set.of()) || log.state().calls().isEmpty()) {
       return;
     }
-    if (!log.state().calls().isEmpty()) {
-      run(log.state().calls(), new ArrayList<>(), true);
-    }
+    run(log.state().calls(), false);
   }
 
   /** Asks the tool's reconciler; empty if nobody can tell. */
@@ -197,161 +252,114 @@ final class AgentDriver {
     if (tool.isEmpty()) {
       return Optional.empty();
     }
-    Finding finding = runner.reconcile(tool.get(), call.call(), intent.key());
-    return switch (finding) {
+    String decidedBy = "reconciler of " + intent.tool();
+    return switch (runner.reconcile(tool.get(), call.call(), intent.key())) {
       case Finding.Executed(Json output) ->
-          Optional.of(verdict(intent, Verdict.SUCCEEDED, Optional.of(output)));
+          Optional.of(verdict(intent, Verdict.SUCCEEDED, Optional.of(output), decidedBy));
       case Finding.Failed(String message) ->
-          Optional.of(verdict(intent, Verdict.FAILED, Optional.of(Json.of(message))));
+          Optional.of(verdict(intent, Verdict.FAILED, Optional.of(Json.of(message)), decidedBy));
       case Finding.NotExecuted none ->
-          Optional.of(verdict(intent, Verdict.NOT_EXECUTED, Optional.empty()));
+          Optional.of(verdict(intent, Verdict.NOT_EXECUTED, Optional.empty(), decidedBy));
       case Finding.Unknown nothing -> Optional.empty();
     };
   }
 
-  private static ToolReconciled verdict(
-      ToolStarted intent, Verdict verdict, Optional<Json> output) {
-    return new ToolReconciled(
-        intent.callId(), intent.key(), verdict, output, "reconciler of " + intent.tool());
+  private static RunEvent verdict(
+      ToolStarted intent, Verdict verdict, Optional<Json> output, String decidedBy) {
+    return new ToolReconciled(intent.callId(), intent.key(), verdict, output, decidedBy);
   }
 
   /**
-   * Judges the open calls, writes what follows from that together with the events that led here,
-   * and runs what may run. One call that waits for an approval keeps the whole batch from running.
+   * Judges the open calls, writes what follows from that, and runs what may run. One call that
+   * waits for an approval keeps the whole batch from running.
    */
-  private void run(List<CallState> open, List<RunEvent> events, boolean parallel) {
-    List<ToolRun> runs = new ArrayList<>();
-    Set<String> awaited = new HashSet<>();
-    for (CallState call : open) {
-      if (call.result().isEmpty()) {
-        judge(call, events, runs, awaited);
-      }
-    }
-    if (!awaited.isEmpty()) {
-      events.add(
-          new RunSuspended(
-              RunSuspended.Reason.APPROVAL, awaited.stream().sorted().toList(), Optional.empty()));
-      log.append(events);
+  private void run(List<CallState> open, boolean parallel) {
+    Preflight preflight = Preflight.of(agent, runId, open, operation.trace());
+    List<RunEvent> events = new ArrayList<>(preflight.events());
+    if (!preflight.awaited().isEmpty()) {
+      events.add(suspended(RunSuspended.Reason.APPROVAL, preflight.awaited(), null));
+      write(events);
       return;
     }
-    Journal journal = new Journal();
     ToolRunner runner = operation.tools(parallel, caller, journal);
-    events.addAll(journal.intents(runner.firstWave(runs)));
-    if (!events.isEmpty()) {
-      log.append(events);
-    }
-    List<ToolEnd> ends = runner.run(runs);
-    conclude(ends, open.getFirst().step());
-  }
-
-  private void judge(
-      CallState call, List<RunEvent> events, List<ToolRun> runs, Set<String> awaited) {
-    if (call.decision().isPresent() && !call.decision().get().approve()) {
-      String reason = call.decision().get().reason().map(why -> ": " + why).orElse(".");
-      events.add(refused(call, "The call was not approved" + reason));
-      return;
-    }
-    switch (agent.tools().check(call.call())) {
-      case CheckedCall.Refused(ToolCall refused, String message) -> {
-        if (agent.invalidInput() == InvalidInput.FAIL) {
-          if (!events.isEmpty()) {
-            log.append(events); // a paid answer is kept whatever follows
-          }
-          throw new InvalidOutputException(FailureKind.OUTPUT_SCHEMA, message, operation.trace());
-        }
-        events.add(refused(call, message));
-      }
-      case CheckedCall.Callable(ToolCall checked, Tool tool, boolean requiresApproval) -> {
-        if (call.awaitsApproval()) {
-          awaited.add(call.approval().orElseThrow().requestId());
-        } else if (requiresApproval && call.decision().isEmpty()) {
-          var request = Approvals.request(runId, call, tool);
-          events.add(request);
-          awaited.add(request.requestId());
-        } else {
-          String key =
-              call.started()
-                  .map(ToolStarted::key)
-                  .orElseGet(
-                      () -> tool.idempotencyKey(runId, call.step(), call.ordinal(), checked));
-          runs.add(
-              new ToolRun(checked, tool, call.step(), call.ordinal(), key, call.nextAttempt()));
-        }
-      }
-    }
-  }
-
-  private static ToolFinished refused(CallState call, String message) {
-    return new ToolFinished(
-        call.call().id(),
-        call.call().name(),
-        Optional.empty(),
-        false,
-        Json.of(message),
-        true,
-        Duration.ZERO);
+    events.addAll(journal.intents(runner.firstWave(preflight.runs())));
+    write(events);
+    conclude(open.getFirst().step(), preflight.runs(), runner.run(preflight.runs()));
   }
 
   /** Looks at how a batch ended and lets the run go on, wait or fail. */
-  private void conclude(List<ToolEnd> ends, int step) {
-    Optional<WarpwrightException> cut = operation.end(step);
-    Set<String> unknown = unknownOutcomes();
-    if (!unknown.isEmpty()) {
-      suspend(
-          RunSuspended.Reason.RECONCILIATION,
-          unknown,
-          cut.map(end -> failure(end.kind(), String.valueOf(end.getMessage()))));
+  private void conclude(int step, List<ToolRun> runs, List<ToolEnd> ends) {
+    Set<String> unknown = new HashSet<>();
+    List<RunEvent> neverBegun = new ArrayList<>();
+    boolean failed = false;
+    for (int i = 0; i < runs.size(); i++) {
+      switch (ends.get(i)) {
+        case ToolEnd.Known known -> failed |= known.error();
+        case ToolEnd.Unknown none -> unknown.add(runs.get(i).call().id());
+        case ToolEnd.CutOff none -> journal.withdrawal(runs.get(i)).ifPresent(neverBegun::add);
+      }
     }
-    if (cut.isPresent()) {
-      throw cut.get();
-    }
-    if (!unknown.isEmpty()) {
+    write(neverBegun);
+    if (waitsForVerdicts(step, unknown)) {
       return;
     }
-    boolean failed = ends.stream().anyMatch(end -> end instanceof ToolEnd.Known k && k.error());
     if (failed && agent.toolExecution().stopOnError()) {
       throw new InvalidOutputException(
           FailureKind.TOOL_FAILED,
           "A tool failed and the agent stops on errors.",
           operation.trace());
     }
-    if (log.state().toolErrors() > agent.maxToolErrors()) {
-      throw new LimitExceededException(
-          "The run has %d tool errors; its limit (maxToolErrors) is %d."
-              .formatted(log.state().toolErrors(), agent.maxToolErrors()),
-          null,
-          operation.trace());
+    if (ends.stream().anyMatch(ToolEnd.CutOff.class::isInstance)) {
+      throw new IllegalStateException("Cut off without a reason.");
     }
   }
 
-  /** The calls whose outcome has to be found out or decided before the run may go on. */
-  private Set<String> unknownOutcomes() {
-    Set<String> ids = new HashSet<>();
-    for (CallState call : log.state().calls()) {
-      if (call.isInDoubt() && call.started().orElseThrow().effect() == EffectClass.ONCE) {
-        ids.add(call.call().id());
-      }
+  /**
+   * Suspends the run if it needs verdicts on tools.
+   *
+   * @param unknown calls that need one beside those of which the log says so
+   * @throws WarpwrightException if the operation has come to its end, suspended or not
+   */
+  private boolean waitsForVerdicts(int step, Set<String> unknown) {
+    Optional<WarpwrightException> end = operation.end(step);
+    Set<String> awaited = new HashSet<>(unknown);
+    awaited.addAll(needingVerdicts());
+    if (!awaited.isEmpty()) {
+      RunFailed intended =
+          end.map(why -> failure(why.kind(), String.valueOf(why.getMessage()))).orElse(null);
+      write(List.of(suspended(RunSuspended.Reason.RECONCILIATION, awaited, intended)));
     }
-    return ids;
+    if (end.isPresent()) {
+      throw end.get();
+    }
+    return !awaited.isEmpty();
   }
 
-  private void suspend(
-      RunSuspended.Reason reason, Set<String> awaited, Optional<RunFailed> intendedEnd) {
-    log.append(new RunSuspended(reason, awaited.stream().sorted().toList(), intendedEnd));
+  private Set<String> needingVerdicts() {
+    return log.state().calls().stream()
+        .filter(CallState::needsVerdict)
+        .map(call -> call.call().id())
+        .collect(Collectors.toSet());
   }
 
-  /** Ends the run by a failure or, while an outcome is unknown, records that it would have. */
+  private static RunSuspended suspended(
+      RunSuspended.Reason reason, Set<String> awaited, @Nullable RunFailed intendedEnd) {
+    return new RunSuspended(
+        reason, awaited.stream().sorted().toList(), Optional.ofNullable(intendedEnd));
+  }
+
+  /** Ends the run by a failure or, while it needs a verdict, records that it would have ended. */
   private void end(FailureKind kind, String message) {
     if (log.state().status() != RunStatus.RUNNING) {
       return;
     }
     RunFailed failure = failure(kind, message);
-    Set<String> unknown = unknownOutcomes();
-    if (unknown.isEmpty()) {
-      log.append(failure);
-    } else {
-      suspend(RunSuspended.Reason.RECONCILIATION, unknown, Optional.of(failure));
-    }
+    Set<String> awaited = needingVerdicts();
+    write(
+        List.of(
+            awaited.isEmpty()
+                ? failure
+                : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure)));
   }
 
   private RunFailed failure(FailureKind kind, String message) {
@@ -397,11 +405,20 @@ final class AgentDriver {
       return runs.stream()
           .filter(run -> run.tool().effect() != EffectClass.PURE)
           .filter(written::add)
-          .map(Journal::intent)
+          .<RunEvent>map(Journal::intent)
           .toList();
     }
 
-    private static RunEvent intent(ToolRun run) {
+    /** That a ONCE tool did not run although its intent was written: the end came first. */
+    Optional<RunEvent> withdrawal(ToolRun run) {
+      return run.tool().effect() == EffectClass.ONCE && written.contains(run)
+          ? Optional.of(
+              verdict(
+                  intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it never began"))
+          : Optional.empty();
+    }
+
+    private static ToolStarted intent(ToolRun run) {
       return new ToolStarted(
           run.step(),
           run.ordinal(),

@@ -63,12 +63,12 @@ public record AgentResult(RunState state, List<Attempt> attempts, int toolCalls,
   }
 
   /**
-   * The tool calls whose outcome nobody knows.
+   * The tool calls that need a verdict: nobody knows their outcome, and they must not be repeated.
    *
    * @return the calls
    */
   public List<CallState> inDoubt() {
-    return state.calls().stream().filter(CallState::isInDoubt).toList();
+    return state.calls().stream().filter(CallState::needsVerdict).toList();
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.Operation;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
+import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationCancelledException;
@@ -13,6 +14,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.Decisions;
+import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -111,6 +113,7 @@ public final class Agents {
       return switch (store.create(fresh, operation.deadline())) {
         case RunStore.Claim.Won(Writer owner) ->
             owned(
+                operation,
                 run,
                 owner,
                 () ->
@@ -125,7 +128,8 @@ public final class Agents {
 
   /**
    * Goes on with a run: after decisions on its approvals, after a crash, or after a failure that
-   * can be resumed. An ended run is returned as it is; a run that still waits for something is too.
+   * can be resumed. An ended run is returned as it is, and so is one that still waits for something
+   * or, without decisions, one that somebody else drives.
    *
    * @param agent the agent of the run, as it was when the run started
    * @param run the run
@@ -133,8 +137,8 @@ public final class Agents {
    * @return how the run was left
    * @throws InvalidRequestException if there is no such run, or a decision names no request of it;
    *     nothing was applied
-   * @throws ConflictException if somebody else drives the run, a decision was made already, or the
-   *     run is bound to another agent or other targets
+   * @throws ConflictException if there are decisions and somebody else drives the run, a decision
+   *     was made already, or the run is bound to another agent or other targets
    */
   public AgentResult resume(Agent agent, RunKey run, ApprovalDecision... decisions) {
     return resume(agent, run, List.of(decisions), Optional.empty());
@@ -153,17 +157,28 @@ public final class Agents {
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Optional<Duration> timeout) {
     try (Operation operation = open(agent, timeout)) {
       requireNotInterrupted(operation);
-      Writer owner =
-          store
-              .acquire(run, operation.deadline())
-              .orElseThrow(
-                  () ->
-                      new ConflictException(
-                          "Run " + run + " is being driven elsewhere; ask again when it is not.",
-                          null,
-                          operation.trace()));
-      return owned(run, owner, () -> resumeOwned(agent, operation, run, owner, decisions));
+      requireBoundTo(agent, load(run, operation));
+      Optional<Writer> owner = store.acquire(run, operation.deadline());
+      if (owner.isPresent()) {
+        return resumeOwned(agent, operation, run, owner.get(), decisions);
+      }
+      if (decisions.isEmpty()) {
+        return asItStands(load(run, operation));
+      }
+      throw new ConflictException(
+          "Run " + run + " is being driven elsewhere; decide again when it is not.",
+          null,
+          operation.trace());
     }
+  }
+
+  private RunState load(RunKey run, Operation operation) {
+    List<LoggedEvent> log = store.load(run, 1, operation.deadline());
+    if (log.isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
+    }
+    return RunState.of(log);
   }
 
   private Operation open(Agent agent, Optional<Duration> timeout) {
@@ -201,16 +216,25 @@ public final class Agents {
         request.metadata());
   }
 
-  /** Work on an owned run, which is handed back on every way out. */
+  /** Work on an owned run. */
   private interface OwnedWork {
     AgentResult run();
   }
 
-  private AgentResult owned(RunKey run, Writer owner, OwnedWork work) {
-    try {
+  /** A run that is handed back when it is closed. */
+  private interface Hold extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /**
+   * Works on a run and hands it back on every way out, after the operation: the next driver must
+   * not ask about, or repeat, what a tool of this one is still doing.
+   */
+  private AgentResult owned(Operation operation, RunKey run, Writer owner, OwnedWork work) {
+    try (Hold _ = () -> store.release(run, owner);
+        operation) {
       return work.run();
-    } finally {
-      store.release(run, owner);
     }
   }
 
@@ -226,19 +250,29 @@ public final class Agents {
       RunKey run,
       Writer owner,
       List<ApprovalDecision> decisions) {
-    RunLog log = RunLog.open(store, run, owner, time, operation.deadline());
-    requireBoundTo(agent, log.state());
+    return owned(
+        operation,
+        run,
+        owner,
+        () -> {
+          RunLog log = RunLog.open(store, run, owner, time, operation.deadline());
+          return goOn(agent, log, decisions)
+              ? drive(agent, operation, log)
+              : asItStands(log.state());
+        });
+  }
+
+  /** Writes the decisions and that the run goes on, if it does. */
+  private static boolean goOn(Agent agent, RunLog log, List<ApprovalDecision> decisions) {
     List<RunEvent> events = new ArrayList<>(Decisions.events(log.state(), decisions));
     boolean decided = events.size() == log.state().pendingApprovals().size();
-    if (!events.isEmpty()) {
-      Approvals.requireMatching(log.state(), agent);
-    }
     Optional<String> cause = causeToGoOn(agent, log.state(), decided);
     cause.ifPresent(why -> events.add(new RunResumed(why)));
     if (!events.isEmpty()) {
+      Approvals.requireMatching(log.state(), agent);
       log.append(events);
     }
-    return cause.isPresent() ? drive(agent, operation, log) : asItStands(log.state());
+    return cause.isPresent();
   }
 
   /** Why a run that nobody drives can go on now; empty if it has ended or still waits. */
@@ -249,7 +283,7 @@ public final class Agents {
       case RUNNING -> Optional.of("its driver is gone");
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
       case NEEDS_RECONCILIATION ->
-          state.calls().stream().filter(CallState::isInDoubt).allMatch(c -> canAsk(agent, c))
+          state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))
               ? Optional.of("the tools can be asked what became of their calls")
               : Optional.empty();
     };
@@ -273,7 +307,7 @@ public final class Agents {
       Agent agent, Operation operation, RunKey run, Map<String, String> fingerprint) {
     boolean waited = false;
     while (true) {
-      RunState state = RunState.of(store.load(run, 1, operation.deadline()));
+      RunState state = load(run, operation);
       requireSame(run, state.started().fingerprint(), fingerprint, operation);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
       if (leaveIt || causeToGoOn(agent, state, state.pendingApprovals().isEmpty()).isEmpty()) {
@@ -281,8 +315,7 @@ public final class Agents {
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return owned(
-            run, owner.get(), () -> resumeOwned(agent, operation, run, owner.get(), List.of()));
+        return resumeOwned(agent, operation, run, owner.get(), List.of());
       }
       awaitRelease(run, operation);
       waited = true;

@@ -42,7 +42,7 @@ final class Approvals {
    */
   static void requireMatching(RunState state, Agent agent) {
     for (CallState call : state.calls()) {
-      if (call.approval().isEmpty() || call.result().isPresent()) {
+      if (call.approval().isEmpty() || call.isDenied() || call.result().isPresent()) {
         continue;
       }
       ApprovalRequested asked = call.approval().get();

@@ -11,6 +11,7 @@ import dev.warpwright.tool.Tool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -36,6 +37,7 @@ final class Fingerprint {
                 agent.maxSteps(),
                 agent.maxToolErrors(),
                 agent.invalidInput().name(),
+                agent.toolExecution().stopOnError(),
                 agent.temperature().toString(),
                 agent.maxTokens().toString())));
     return parts;
@@ -57,9 +59,15 @@ final class Fingerprint {
       parts.add(
           switch (part) {
             case Part.Text(String text) -> StrictJson.cleanText(text);
-            case ToolCall call -> List.of(call.id(), call.name(), call.input().canonical());
+            case ToolCall call ->
+                List.of(
+                    call.id(), call.name(), call.input().canonical(), call.malformed().orElse(""));
             case ToolResult result ->
-                List.of(result.callId(), result.error(), result.output().canonical());
+                List.of(
+                    result.callId(),
+                    result.toolName(),
+                    result.error(),
+                    result.output().canonical());
           });
     }
     return parts;
@@ -70,7 +78,7 @@ final class Fingerprint {
     TreeMap<String, String> all = new TreeMap<>(recorded);
     all.putAll(now);
     return all.keySet().stream()
-        .filter(part -> !java.util.Objects.equals(recorded.get(part), now.get(part)))
+        .filter(part -> !Objects.equals(recorded.get(part), now.get(part)))
         .toList();
   }
 }

@@ -21,6 +21,7 @@ import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -95,7 +96,7 @@ public final class Batch<T> {
    * @param items the items; read twice for each run, first for their keys alone, and never held all
    *     at once
    * @param keyOf the key of an item, not blank and unique in the batch
-   * @param promptOf what the agent is asked for an item
+   * @param promptOf what the agent is asked for an item; called on the item's own thread
    * @return the batch
    */
   public static <T> Batch<T> of(
@@ -199,6 +200,8 @@ public final class Batch<T> {
     private final long startNanos;
     private final Map<Task<Optional<BatchItem>>, String> inFlight = new LinkedHashMap<>();
     private final List<BatchItem> through = new ArrayList<>();
+    private final Map<BatchItem.Outcome, Integer> counts = new EnumMap<>(BatchItem.Outcome.class);
+    private Usage usage = Usage.ABSENT;
     private boolean stopped;
 
     Drive(Agents agents, TaskScope running, TimeSource time, int size) {
@@ -219,8 +222,9 @@ public final class Batch<T> {
         }
         collect(running.joinAny(inFlight.keySet()));
       }
+      boolean cutShort = isStopped() && through.size() < size;
       return new BatchReport(
-          size, through, isStopped(), Duration.ofNanos(time.nanoTime() - startNanos));
+          size, through, cutShort, Duration.ofNanos(time.nanoTime() - startNanos));
     }
 
     private boolean isStopped() {
@@ -229,30 +233,31 @@ public final class Batch<T> {
 
     private void begin(T item) {
       String itemKey = keyOf.apply(item);
-      AgentRequest request =
-          AgentRequest.builder(agent, promptOf.apply(item))
-              .scope(scope)
-              .idempotencyKey(key + ":" + itemKey)
-              .metadata(Map.of(BATCH, key, ITEM, itemKey))
-              .build();
       Task<Optional<BatchItem>> task =
-          running.fork(
-              "item", "item " + itemKey, Deadline.never(), () -> process(itemKey, request));
+          running.fork("item", "item " + itemKey, Deadline.never(), () -> process(itemKey, item));
       inFlight.put(task, itemKey);
       tell();
     }
 
     /** On the item's own thread; empty if it was cut off. */
-    private Optional<BatchItem> process(String itemKey, AgentRequest request) {
+    private Optional<BatchItem> process(String itemKey, T item) {
       long begin = time.nanoTime();
       try {
-        AgentResult result = agents.run(request);
+        AgentResult result = agents.run(request(itemKey, item));
         return Optional.of(item(itemKey, result, since(begin)));
       } catch (OperationCancelledException e) {
         return Optional.empty();
       } catch (WarpwrightException e) {
         return Optional.of(failed(itemKey, e.kind(), String.valueOf(e.getMessage()), since(begin)));
       }
+    }
+
+    private AgentRequest request(String itemKey, T item) {
+      return AgentRequest.builder(agent, promptOf.apply(item))
+          .scope(scope)
+          .idempotencyKey(runKey(key, itemKey))
+          .metadata(Map.of(BATCH, key, ITEM, itemKey))
+          .build();
     }
 
     private Duration since(long begin) {
@@ -264,11 +269,11 @@ public final class Batch<T> {
       switch (task.outcome()) {
         case Outcome.Success<Optional<BatchItem>>(Optional<BatchItem> item) -> {
           stopped |= item.isEmpty();
-          item.ifPresent(through::add);
+          item.ifPresent(this::add);
         }
         case Outcome.Failure<Optional<BatchItem>>(Error error) -> throw error;
         case Outcome.Failure<Optional<BatchItem>>(Throwable cause) ->
-            through.add(
+            add(
                 failed(
                     itemKey,
                     FailureKind.INTERNAL,
@@ -280,27 +285,37 @@ public final class Batch<T> {
       tell();
     }
 
+    private void add(BatchItem item) {
+      through.add(item);
+      counts.merge(item.outcome(), 1, Integer::sum);
+      usage = usage.plus(item.usage());
+    }
+
     private void tell() {
-      int completed = count(BatchItem.Outcome.COMPLETED);
-      int failed = count(BatchItem.Outcome.FAILED);
-      int skipped = count(BatchItem.Outcome.SKIPPED);
       try {
         listener.accept(
             new BatchProgress(
                 size,
                 inFlight.size(),
-                completed,
-                through.size() - completed - failed - skipped,
-                failed,
-                skipped));
+                count(BatchItem.Outcome.COMPLETED),
+                count(BatchItem.Outcome.WAITING_APPROVAL)
+                    + count(BatchItem.Outcome.NEEDS_RECONCILIATION),
+                count(BatchItem.Outcome.FAILED),
+                count(BatchItem.Outcome.SKIPPED),
+                usage));
       } catch (RuntimeException e) {
         // Told best effort: a listener's failure is its own.
       }
     }
 
     private int count(BatchItem.Outcome outcome) {
-      return (int) through.stream().filter(item -> item.outcome() == outcome).count();
+      return counts.getOrDefault(outcome, 0);
     }
+  }
+
+  /** Batch key and item key, joined so that no two pairs give the same. */
+  private static String runKey(String batchKey, String itemKey) {
+    return batchKey.replace("%", "%25").replace(":", "%3A") + ":" + itemKey;
   }
 
   private static BatchItem item(String itemKey, AgentResult result, Duration duration) {

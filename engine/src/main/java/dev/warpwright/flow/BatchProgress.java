@@ -1,5 +1,7 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.model.Usage;
+
 /**
  * How far a batch is.
  *
@@ -9,9 +11,10 @@ package dev.warpwright.flow;
  * @param waiting how many wait for an approval or a verdict
  * @param failed how many failed
  * @param skipped how many had ended before this invocation
+ * @param usage the tokens of the runs of all items that are through, over all invocations
  */
 public record BatchProgress(
-    int items, int running, int completed, int waiting, int failed, int skipped) {
+    int items, int running, int completed, int waiting, int failed, int skipped, Usage usage) {
   /**
    * How many items have not been begun.
    *

@@ -2,6 +2,7 @@ package dev.warpwright.json;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
@@ -25,6 +26,9 @@ public final class StrictJson {
   /** The deepest nesting that is read; deeper input is refused. */
   public static final int MAX_DEPTH = 100;
 
+  /** The longest number, in characters; a longer one is refused where it is read or made. */
+  public static final int MAX_NUMBER = 1_000;
+
   /** The longest text that is read as one value, in characters. */
   public static final int MAX_CHARACTERS = 128 * 1024 * 1024;
 
@@ -33,7 +37,8 @@ public final class StrictJson {
           .streamReadConstraints(
               StreamReadConstraints.builder()
                   .maxNestingDepth(MAX_DEPTH)
-                  .maxNumberLength(1_000)
+                  .maxNumberLength(MAX_NUMBER)
+                  .maxNameLength(MAX_CHARACTERS)
                   .maxStringLength(MAX_CHARACTERS)
                   .build())
           .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
@@ -69,7 +74,11 @@ public final class StrictJson {
    * @throws JacksonException if the text is no single JSON value within the bounds
    */
   public static JsonNode read(String text) {
-    return present(UNIQUE_KEYS.readTree(text));
+    try {
+      return present(UNIQUE_KEYS.readTree(text));
+    } catch (ArithmeticException | NumberFormatException e) {
+      throw new UnreadableException("A number is out of range.", e);
+    }
   }
 
   /**
@@ -80,12 +89,16 @@ public final class StrictJson {
    * @throws JacksonException if the bytes are no single JSON value within the bounds
    */
   public static JsonNode readDocument(byte[] bytes) {
-    return present(LENIENT_KEYS.readTree(bytes));
+    try {
+      return present(LENIENT_KEYS.readTree(bytes));
+    } catch (ArithmeticException | NumberFormatException e) {
+      throw new UnreadableException("A number is out of range.", e);
+    }
   }
 
   private static JsonNode present(JsonNode node) {
     if (node.isMissingNode()) {
-      throw new EmptyTextException();
+      throw new UnreadableException("The text holds no JSON value.", null);
     }
     return node;
   }
@@ -202,12 +215,12 @@ public final class StrictJson {
     return -1;
   }
 
-  /** Signals a text without any value. */
-  private static final class EmptyTextException extends JacksonException {
+  /** Refuses what Jackson lets pass, or fails on in its own way. */
+  private static final class UnreadableException extends JacksonException {
     private static final long serialVersionUID = 1L;
 
-    EmptyTextException() {
-      super("The text holds no JSON value.");
+    UnreadableException(String message, @Nullable Throwable cause) {
+      super(message, cause);
     }
 
     @Override

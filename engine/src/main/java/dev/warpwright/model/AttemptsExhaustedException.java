@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class AttemptsExhaustedException extends WarpwrightException {
   private static final long serialVersionUID = 1L;
 
+  /** Whether the deciding failure may pass by itself. */
   private final boolean retryable;
 
   /**

@@ -66,7 +66,14 @@ public final class Json {
    * @throws InvalidRequestException if it holds anything else, or is nested too deeply
    */
   public static Json of(@Nullable Object value) {
-    return of(tree(value, 0));
+    if (value instanceof Json json) {
+      return json;
+    }
+    JsonNode tree = tree(value, 0);
+    if (levels(tree) > StrictJson.MAX_DEPTH) {
+      throw tooDeep();
+    }
+    return of(tree);
   }
 
   private static Json of(JsonNode node) {
@@ -75,7 +82,7 @@ public final class Json {
 
   private static JsonNode tree(@Nullable Object value, int depth) {
     if (depth > StrictJson.MAX_DEPTH) {
-      throw refused("it is nested deeper than " + StrictJson.MAX_DEPTH + " levels");
+      throw tooDeep();
     }
     var nodes = StrictJson.mapper().getNodeFactory();
     return switch (value) {
@@ -87,8 +94,8 @@ public final class Json {
       case Short number -> nodes.numberNode(number.intValue());
       case Integer number -> nodes.numberNode(number);
       case Long number -> nodes.numberNode(number);
-      case BigInteger number -> nodes.numberNode(number);
-      case BigDecimal number -> nodes.numberNode(number);
+      case BigInteger number -> nodes.numberNode(bounded(number));
+      case BigDecimal number -> nodes.numberNode(bounded(number));
       case Float number -> tree(Double.valueOf(number.toString()), depth);
       case Double number -> {
         if (!Double.isFinite(number)) {
@@ -114,6 +121,29 @@ public final class Json {
       }
       default -> throw refused("a " + value.getClass().getName() + " is no JSON value");
     };
+  }
+
+  private static <N extends Number> N bounded(N number) {
+    int length = number.toString().length();
+    if (length > StrictJson.MAX_NUMBER) {
+      throw refused(
+          "a number in it has %d characters, more than %d"
+              .formatted(length, StrictJson.MAX_NUMBER));
+    }
+    return number;
+  }
+
+  /** How many objects and arrays lie in each other. */
+  private static int levels(JsonNode node) {
+    int deepest = 0;
+    for (JsonNode inner : node) {
+      deepest = Math.max(deepest, levels(inner));
+    }
+    return node.isContainer() ? deepest + 1 : 0;
+  }
+
+  private static InvalidRequestException tooDeep() {
+    return refused("it is nested deeper than " + StrictJson.MAX_DEPTH + " levels");
   }
 
   private static InvalidRequestException refused(String reason) {

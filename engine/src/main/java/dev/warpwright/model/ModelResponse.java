@@ -1,5 +1,6 @@
 package dev.warpwright.model;
 
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -12,8 +13,12 @@ import java.util.Optional;
  */
 public record ModelResponse(
     Message message, FinishReason finishReason, Usage usage, Optional<String> requestId) {
-  /** Checks the role. */
+  /** Checks that nothing is null, and the role. */
   public ModelResponse {
+    Objects.requireNonNull(message, "message");
+    Objects.requireNonNull(finishReason, "finishReason");
+    Objects.requireNonNull(usage, "usage");
+    Objects.requireNonNull(requestId, "requestId");
     if (message.role() != Role.ASSISTANT) {
       throw new IllegalArgumentException(
           "A response is a message of role ASSISTANT, not " + message.role() + ".");

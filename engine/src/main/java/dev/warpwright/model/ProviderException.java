@@ -37,28 +37,58 @@ public final class ProviderException extends RuntimeException {
     OTHER
   }
 
+  /** What kind of failure it was. */
   private final Kind kind;
+
+  /** The HTTP status, 0 if there is none. */
   private final int status;
+
+  /** The structured code or type. */
   private final @Nullable String code;
+
+  /** The provider's id of the request. */
   private final @Nullable String requestId;
+
+  /** What the provider said, redacted. */
   private final @Nullable String providerMessage;
+
+  /** How long the provider asks to wait. */
   private final @Nullable Duration retryAfter;
 
+  /** Where it happened; absent after deserialisation. */
+  private final transient @Nullable Target target;
+
   private ProviderException(Builder builder) {
-    super(builder.message, builder.cause);
+    super(Redaction.redact(builder.message), builder.cause);
     this.kind = builder.kind;
     this.status = builder.status;
     this.code = builder.code;
     this.requestId = builder.requestId;
     this.providerMessage = builder.providerMessage;
     this.retryAfter = builder.retryAfter;
+    this.target = null;
+  }
+
+  private ProviderException(ProviderException original, Target target) {
+    super(original.getMessage(), original.getCause());
+    this.kind = original.kind;
+    this.status = original.status;
+    this.code = original.code;
+    this.requestId = original.requestId;
+    this.providerMessage = original.providerMessage;
+    this.retryAfter = original.retryAfter;
+    this.target = target;
+    setStackTrace(original.getStackTrace());
+    for (Throwable suppressed : original.getSuppressed()) {
+      addSuppressed(suppressed);
+    }
   }
 
   /**
    * Begins an exception.
    *
    * @param kind the kind of failure
-   * @param message a fixed text without content, URL or secret
+   * @param message a fixed text without content, URL or secret; it is redacted all the same
    * @return a builder
    */
   public static Builder builder(Kind kind, String message) {
@@ -117,6 +147,26 @@ public final class ProviderException extends RuntimeException {
    */
   public Optional<Duration> retryAfter() {
     return Optional.ofNullable(retryAfter);
+  }
+
+  /**
+   * Which target failed.
+   *
+   * @return the target, once the gateway has said it; an adapter does not know it
+   */
+  public Optional<Target> target() {
+    return Optional.ofNullable(target);
+  }
+
+  /**
+   * The same failure, naming the target. The gateway calls it; an adapter may throw one exception
+   * many times.
+   *
+   * @param target which target failed
+   * @return a copy with the stack trace, cause and suppressed exceptions of this one
+   */
+  public ProviderException at(Target target) {
+    return new ProviderException(this, target);
   }
 
   /** Collects the parts of a {@link ProviderException}; not thread-safe. */

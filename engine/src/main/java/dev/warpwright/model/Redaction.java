@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  * Replaces secrets in a text that leaves Warpwright, such as a provider's error text.
  *
  * <p>Replaced by {@code [REDACTED]} are: values of URL parameters that carry credentials, user-info
- * in URLs, values of credential headers, bearer and basic tokens, API keys of a well-known form, and
- * JSON fields with secret-looking names. Where it is not clear how far a secret reaches, more is
- * replaced rather than less: the whole line after {@code Authorization:} or {@code Cookie:}, and the
- * rest of the text after a value that was cut off. Redacting twice changes nothing more.
+ * in URLs, values of credential headers, bearer and basic tokens, API keys of a well-known form,
+ * and JSON fields with secret-looking names. Where it is not clear how far a secret reaches, more
+ * is replaced rather than less: the whole line after {@code Authorization:} or {@code Cookie:}, and
+ * the rest of the text after a value that was cut off. Redacting twice changes nothing more.
  *
  * <p>Stateless, thread-safe, and linear in the length of the text, whatever the text.
  */
@@ -36,8 +36,9 @@ public final class Redaction {
 
   private static final Pattern KEY_HEADER =
       Pattern.compile(
-          "(?i)\\b(x-api-key|x-goog-api-key|api-key)([ \\t]*+[:=][ \\t]*+[\"'\\[]?+)(?!\\[?REDACTED])"
-              + "[^\\s\"'&,;)\\]}]++");
+          "(?i)\\b(x-api-key|x-goog-api-key|api-key)"
+              + "([ \\t]*+[:=][ \\t]*+[\"'\\[]?+)"
+              + "(?!\\[?REDACTED])[^\\s\"'&,;)\\]}]++");
 
   private static final Pattern BEARER_TOKEN =
       Pattern.compile(
@@ -60,8 +61,7 @@ public final class Redaction {
               + "((?:=|%3D)[\"']?+)(?!\\[?REDACTED])(?:(?!%26)[^&\\s\"'<>#;,)\\]}])++");
 
   private static final Pattern WELL_KNOWN_KEY =
-      Pattern.compile(
-          "(?<![A-Za-z0-9_-])(?:sk-|gsk_|xai-|AIza|AKIA)[A-Za-z0-9_-]{16,}+");
+      Pattern.compile("(?<![A-Za-z0-9_-])(?:sk-|gsk_|xai-|AIza|AKIA)[A-Za-z0-9_-]{16,}+");
 
   private static final Pattern SECRET_NAME =
       Pattern.compile("(?i)key|token|secret|password|credential|authorization|signature|cookie");
@@ -99,9 +99,10 @@ public final class Redaction {
    * Replaces the values of secret-looking JSON fields.
    *
    * <p>The text is not parsed: it may be prose with a piece of JSON in it, JSON inside a JSON
-   * string, a dictionary that Python printed, or cut off. Every quote may begin a name; it is one if
-   * the next quote of the same kind and the same escaping is followed by a colon. The value is a
-   * string up to its own closing quote, an object or array up to its closing bracket, or a bare word.
+   * string, a dictionary that Python printed, or cut off. Every quote may begin a name; it is one
+   * if the next quote of the same kind and the same escaping is followed by a colon. The value is a
+   * string up to its own closing quote, an object or array up to its closing bracket, or a bare
+   * word.
    */
   private static String redactFields(String text) {
     StringBuilder result = new StringBuilder();
@@ -174,9 +175,7 @@ public final class Redaction {
       return endOfString(text, quote);
     }
     char first = text.charAt(start);
-    return first == '{' || first == '['
-        ? endOfBrackets(text, start)
-        : endOfWord(text, start);
+    return first == '{' || first == '[' ? endOfBrackets(text, start) : endOfWord(text, start);
   }
 
   private static int endOfString(String text, Quote open) {
@@ -267,7 +266,8 @@ public final class Redaction {
     /**
      * Whether it ends the string that began at the other one. Each level of strings in strings
      * doubles the backslashes, plus one before each quote; so at the level of an opening quote with
-     * n of them, a quote that belongs to the content has them in excess by an odd multiple of n + 1.
+     * n of them, a quote that belongs to the content has them in excess by an odd multiple of n +
+     * 1.
      */
     boolean closes(Quote open) {
       int excess = escapes() - open.escapes();

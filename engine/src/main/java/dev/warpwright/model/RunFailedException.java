@@ -10,7 +10,10 @@ package dev.warpwright.model;
 public final class RunFailedException extends WarpwrightException {
   private static final long serialVersionUID = 1L;
 
+  /** The run. */
   private final String runId;
+
+  /** Whether the run may be continued by its id. */
   private final boolean resumable;
 
   /**

@@ -52,6 +52,12 @@ public record TokenCount(long tokens, Provenance provenance) {
     return new TokenCount(Math.max(1, (text.strip().length() + 3L) / 4), Provenance.ESTIMATED);
   }
 
+  /** The sum, cut at the largest number: nonsense from a provider must not fail an answer. */
+  static long sum(long a, long b) {
+    long sum = a + b;
+    return ((a ^ sum) & (b ^ sum)) < 0 ? Long.MAX_VALUE : sum;
+  }
+
   /** Adds; the provenance is that of the weaker part. Two absent counts stay absent. */
   TokenCount plus(TokenCount other) {
     if (!isPresent()) {
@@ -61,6 +67,6 @@ public record TokenCount(long tokens, Provenance provenance) {
       return this;
     }
     Provenance weaker = provenance.compareTo(other.provenance) >= 0 ? provenance : other.provenance;
-    return new TokenCount(Math.addExact(tokens, other.tokens), weaker);
+    return new TokenCount(sum(tokens, other.tokens), weaker);
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.model;
 
+import dev.warpwright.json.StrictJson;
 import java.util.Optional;
 
 /**
@@ -12,6 +13,13 @@ import java.util.Optional;
  */
 public record ToolCall(String id, String name, Json input, Optional<String> malformed)
     implements Part {
+  /** Cleans the texts of unpaired surrogates. */
+  public ToolCall {
+    id = StrictJson.cleanText(id);
+    name = StrictJson.cleanText(name);
+    malformed = malformed.map(StrictJson::cleanText);
+  }
+
   /**
    * A call whose input was read.
    *

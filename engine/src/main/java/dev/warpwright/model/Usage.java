@@ -65,7 +65,7 @@ public record Usage(
     TokenCount sum =
         total.isPresent()
             ? total
-            : new TokenCount(Math.addExact(in.tokens(), out.tokens()), Provenance.DERIVED);
+            : new TokenCount(TokenCount.sum(in.tokens(), out.tokens()), Provenance.DERIVED);
     return new Usage(in, cachedInput, cacheWrite, out, reasoning, sum, speed);
   }
 

@@ -24,7 +24,10 @@ public abstract sealed class WarpwrightException extends RuntimeException
         UnknownOutcomeException {
   private static final long serialVersionUID = 1L;
 
+  /** What went wrong. */
   private final FailureKind kind;
+
+  /** What the operation had done; absent after deserialisation. */
   private final transient OperationTrace trace;
 
   WarpwrightException(

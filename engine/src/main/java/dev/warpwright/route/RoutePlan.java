@@ -2,6 +2,7 @@ package dev.warpwright.route;
 
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
 import java.util.List;
@@ -20,8 +21,10 @@ public record RoutePlan(RouteDecision decision, List<Candidate> candidates, List
    * @param target the target
    * @param rank its index in the decision
    * @param model its model
+   * @param capabilities what the model declared
    */
-  public record Candidate(Target target, int rank, LanguageModel model) {}
+  public record Candidate(
+      Target target, int rank, LanguageModel model, ModelCapabilities capabilities) {}
 
   /** Copies the lists. */
   public RoutePlan {

@@ -14,6 +14,7 @@ import dev.warpwright.model.ToolSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Plans an operation: which of a route's targets are tried, in which order. It calls no model and
@@ -78,8 +79,8 @@ public final class RoutePlanner {
     for (int rank = 0; rank < ordered.size(); rank++) {
       Target target = ordered.get(rank);
       switch (check(target, needs)) {
-        case Check.Passed(LanguageModel model) ->
-            candidates.add(new RoutePlan.Candidate(target, rank, model));
+        case Check.Passed(LanguageModel model, ModelCapabilities capabilities) ->
+            candidates.add(new RoutePlan.Candidate(target, rank, model, capabilities));
         case Check.Missed(ReasonCode code, String message) ->
             skips.add(Attempt.skip(1, target, code, rank, message));
       }
@@ -89,7 +90,7 @@ public final class RoutePlanner {
   }
 
   private sealed interface Check {
-    record Passed(LanguageModel model) implements Check {}
+    record Passed(LanguageModel model, ModelCapabilities capabilities) implements Check {}
 
     record Missed(ReasonCode code, String message) implements Check {}
   }
@@ -109,12 +110,12 @@ public final class RoutePlanner {
     LanguageModel model;
     ModelCapabilities capabilities;
     try {
-      model = adapter.model(target.modelId());
-      capabilities = model.capabilities();
+      model = Objects.requireNonNull(adapter.model(target.modelId()), "no model");
+      capabilities = Objects.requireNonNull(model.capabilities(), "no capabilities");
     } catch (RuntimeException e) {
+      String why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
       return new Check.Missed(
-          ReasonCode.OPERATION_SKIP,
-          Redaction.redact("The model could not be made: " + e.getMessage()));
+          ReasonCode.OPERATION_SKIP, Redaction.redact("The model could not be made: " + why));
     }
     List<String> missing = needs.missingIn(capabilities);
     if (!missing.isEmpty()) {
@@ -122,6 +123,6 @@ public final class RoutePlanner {
           ReasonCode.MODEL_CAPABILITIES,
           "The model does not declare " + String.join(", ", missing) + ".");
     }
-    return new Check.Passed(model);
+    return new Check.Passed(model, capabilities);
   }
 }

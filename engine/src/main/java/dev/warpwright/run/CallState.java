@@ -5,6 +5,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.tool.EffectClass;
 import java.util.Optional;
 
 /**
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param decision the decision
  * @param started the latest intent to run it
  * @param notExecuted whether it was found out that the latest intent was not carried out
+ * @param suspended whether the run was suspended over the unknown outcome of the latest intent
  * @param result its result, once there is one
  */
 public record CallState(
@@ -27,6 +29,7 @@ public record CallState(
     Optional<ApprovalDecided> decision,
     Optional<ToolStarted> started,
     boolean notExecuted,
+    boolean suspended,
     Optional<ToolResult> result) {
   /**
    * A call of which nothing has happened yet.
@@ -45,6 +48,7 @@ public record CallState(
         Optional.empty(),
         Optional.empty(),
         false,
+        false,
         Optional.empty());
   }
 
@@ -58,12 +62,31 @@ public record CallState(
   }
 
   /**
+   * Whether it was decided that it may not run.
+   *
+   * @return true after a refusal
+   */
+  public boolean isDenied() {
+    return decision.isPresent() && !decision.get().approve();
+  }
+
+  /**
    * Whether it was started and nobody knows what became of it.
    *
    * @return true if there is an intent without an outcome
    */
   public boolean isInDoubt() {
     return started.isPresent() && !notExecuted && result.isEmpty();
+  }
+
+  /**
+   * Whether it is in doubt and may not simply be run again, so that the run can neither go on nor
+   * end before somebody says what became of it.
+   *
+   * @return true for a ONCE tool in doubt, and for any tool over which the run was suspended
+   */
+  public boolean needsVerdict() {
+    return isInDoubt() && (suspended || started.get().effect() == EffectClass.ONCE);
   }
 
   /**
@@ -75,27 +98,70 @@ public record CallState(
     return started.map(ToolStarted::attempt).orElse(0) + 1;
   }
 
+  /** Whether this intent is one for this call that may be carried out now. */
+  boolean allows(ToolStarted intent) {
+    return intent.step() == step
+        && intent.ordinal() == ordinal
+        && intent.callId().equals(call.id())
+        && intent.tool().equals(call.name())
+        && intent.attempt() == nextAttempt()
+        && started.map(before -> before.key().equals(intent.key())).orElse(true)
+        && result.isEmpty()
+        && !awaitsApproval()
+        && !isDenied()
+        && !needsVerdict();
+  }
+
+  /** Whether it is in doubt under this key. */
+  boolean isInDoubt(String callId, String key) {
+    return isInDoubt() && call.id().equals(callId) && started.get().key().equals(key);
+  }
+
+  /** Whether it can be answered without being run. */
+  boolean canBeRefused(String callId) {
+    return call.id().equals(callId) && result.isEmpty() && !isInDoubt();
+  }
+
   CallState asked(ApprovalRequested request) {
-    return new CallState(
-        call, step, ordinal, Optional.of(request), decision, started, notExecuted, result);
+    return with(Optional.of(request), decision, started, notExecuted, suspended, result);
   }
 
   CallState decided(ApprovalDecided verdict) {
-    return new CallState(
-        call, step, ordinal, approval, Optional.of(verdict), started, notExecuted, result);
+    return with(approval, Optional.of(verdict), started, notExecuted, suspended, result);
   }
 
   CallState startedBy(ToolStarted intent) {
-    return new CallState(
-        call, step, ordinal, approval, decision, Optional.of(intent), false, result);
+    return with(approval, decision, Optional.of(intent), false, false, result);
   }
 
   CallState foundNotExecuted() {
-    return new CallState(call, step, ordinal, approval, decision, started, true, result);
+    return with(approval, decision, started, true, false, result);
+  }
+
+  CallState suspendedOver() {
+    return with(approval, decision, started, notExecuted, true, result);
   }
 
   CallState answered(ToolResult answer) {
+    return with(approval, decision, started, notExecuted, false, Optional.of(answer));
+  }
+
+  private CallState with(
+      Optional<ApprovalRequested> newApproval,
+      Optional<ApprovalDecided> newDecision,
+      Optional<ToolStarted> newStarted,
+      boolean newNotExecuted,
+      boolean newSuspended,
+      Optional<ToolResult> newResult) {
     return new CallState(
-        call, step, ordinal, approval, decision, started, notExecuted, Optional.of(answer));
+        call,
+        step,
+        ordinal,
+        newApproval,
+        newDecision,
+        newStarted,
+        newNotExecuted,
+        newSuspended,
+        newResult);
   }
 }

@@ -5,6 +5,8 @@ import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -23,16 +25,15 @@ import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
-import dev.warpwright.tool.EffectClass;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * driver's thread. A state that a load or a result gave does not change any more.
  */
 public final class RunState {
+  private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
+
   private final RunKey run;
   private final RunStarted started;
   private final Instant startedAt;
@@ -56,13 +59,22 @@ public final class RunState {
   private int step;
   private boolean stepAnswered = true;
   private List<CallState> calls = List.of();
-  private final Set<String> approvalIds = new HashSet<>();
+  private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private int toolErrors;
   private @Nullable Target target;
+  private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
+
+  /**
+   * A request for approval and what became of it.
+   *
+   * @param request the request
+   * @param decision the decision, once there is one
+   */
+  public record Approval(ApprovalRequested request, Optional<ApprovalDecided> decision) {}
 
   private RunState(LoggedEvent first) {
     if (!(first.event() instanceof RunStarted begin) || first.sequence() != 1) {
@@ -102,67 +114,17 @@ public final class RunState {
     switch (logged.event()) {
       case RunStarted again -> throw refused(logged, "a run starts once");
       case StepStarted event -> stepStarted(logged, event);
-      case RouteBound event -> {
-        require(logged, event.step() == step && !stepAnswered, "a route is bound in an open step");
-        target = event.target();
-      }
+      case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
-      case ApprovalRequested event -> {
-        change(
-            logged,
-            state ->
-                state.call().id().equals(event.callId())
-                    && state.approval().isEmpty()
-                    && state.result().isEmpty(),
-            state -> state.asked(event),
-            "an approval is asked for once for an open call");
-        approvalIds.add(event.requestId());
-      }
-      case ApprovalDecided event ->
-          change(
-              logged,
-              state -> state.awaitsApproval() && requestId(state).equals(event.requestId()),
-              state -> state.decided(event),
-              "a decision answers a pending request");
-      case ToolStarted event ->
-          change(
-              logged,
-              state ->
-                  state.call().id().equals(event.callId())
-                      && state.result().isEmpty()
-                      && state.nextAttempt() == event.attempt(),
-              state -> state.startedBy(event),
-              "a tool is started for an open call, attempts counting from 1");
+      case ApprovalRequested event -> approvalRequested(logged, event);
+      case ApprovalDecided event -> approvalDecided(logged, event);
+      case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
       case ToolReconciled event -> toolReconciled(logged, event);
-      case RunSuspended event -> {
-        requireRunning(logged);
-        suspension = event;
-        status =
-            switch (event.reason()) {
-              case APPROVAL -> RunStatus.WAITING_APPROVAL;
-              case RECONCILIATION -> RunStatus.NEEDS_RECONCILIATION;
-            };
-      }
-      case RunResumed event -> {
-        status = RunStatus.RUNNING;
-        suspension = null;
-        failure = null;
-      }
-      case RunCompleted event -> {
-        requireRunning(logged);
-        require(logged, calls.isEmpty(), "a run completes with every call answered");
-        status = RunStatus.COMPLETED;
-      }
-      case RunFailed event -> {
-        requireRunning(logged);
-        require(
-            logged,
-            calls.stream().noneMatch(RunState::mustBeDecided),
-            "a run does not end while the outcome of a ONCE tool is unknown");
-        failure = event;
-        status = RunStatus.FAILED;
-      }
+      case RunSuspended event -> runSuspended(logged, event);
+      case RunResumed event -> runResumed();
+      case RunCompleted event -> runCompleted(logged);
+      case RunFailed event -> runFailed(logged, event);
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
@@ -179,16 +141,23 @@ public final class RunState {
     stepAnswered = false;
   }
 
+  private void routeBound(LoggedEvent logged, RouteBound event) {
+    requireRunning(logged);
+    require(logged, event.step() == step && !stepAnswered, "a route is bound in an open step");
+    target = event.target();
+    decision = event.decision();
+  }
+
   private void modelResponded(LoggedEvent logged, ModelResponded event) {
     requireRunning(logged);
     require(
         logged,
         event.step() == step && !stepAnswered,
         "a model's answer belongs to the step that was started");
+    usage = usage.plus(event.usage());
     stepAnswered = true;
     target = event.target();
     finishReason = event.finishReason();
-    usage = usage.plus(event.usage());
     text.append(event.message().text());
     messages.add(event.message());
     List<ToolCall> asked = event.message().toolCalls();
@@ -199,79 +168,165 @@ public final class RunState {
     calls = open;
   }
 
-  private void toolFinished(LoggedEvent logged, ToolFinished event) {
-    change(
+  private void approvalRequested(LoggedEvent logged, ApprovalRequested event) {
+    requireRunning(logged);
+    require(
         logged,
-        state ->
-            state.call().id().equals(event.callId())
-                && state.result().isEmpty()
-                && (event.executed()
-                    ? state.isInDoubt() && state.started().orElseThrow().key().equals(key(event))
-                    : state.started().isEmpty() || state.notExecuted()),
-        state ->
-            state.answered(
-                new ToolResult(event.callId(), event.tool(), event.output(), event.error())),
-        "an executed call finishes after its start, a refused one without");
-    if (event.error()) {
-      toolErrors++;
+        DIGEST.matcher(event.digest()).matches(),
+        "a digest is \"sha256:\" and 64 hex digits");
+    require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
+    int index =
+        find(
+            logged,
+            call ->
+                call.call().id().equals(event.callId())
+                    && call.approval().isEmpty()
+                    && call.started().isEmpty()
+                    && call.result().isEmpty(),
+            "an approval is asked for once, for a call that was not begun");
+    calls.set(index, calls.get(index).asked(event));
+    approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+  }
+
+  private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
+    int index =
+        find(
+            logged,
+            call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
+            "a decision answers a pending request");
+    calls.set(index, calls.get(index).decided(event));
+    approvals.computeIfPresent(
+        event.requestId(), (id, asked) -> new Approval(asked.request(), Optional.of(event)));
+  }
+
+  private void toolStarted(LoggedEvent logged, ToolStarted event) {
+    requireRunning(logged);
+    int index =
+        find(
+            logged,
+            call -> call.allows(event),
+            "a tool is started for an open call that may run, its attempts counting from 1");
+    calls.set(index, calls.get(index).startedBy(event));
+  }
+
+  private void toolFinished(LoggedEvent logged, ToolFinished event) {
+    if (event.executed()) {
+      requireDriven(logged);
+    } else {
+      requireRunning(logged);
     }
-    answerModel();
+    String key = event.key().orElse("");
+    int index =
+        find(
+            logged,
+            call ->
+                event.executed()
+                    ? call.isInDoubt(event.callId(), key)
+                    : call.canBeRefused(event.callId()),
+            "an executed call finishes after its start, a refused one without");
+    answer(index, new ToolResult(event.callId(), event.tool(), event.output(), event.error()));
   }
 
   private void toolReconciled(LoggedEvent logged, ToolReconciled event) {
-    change(
-        logged,
-        state ->
-            state.isInDoubt()
-                && state.call().id().equals(event.callId())
-                && state.started().orElseThrow().key().equals(event.key()),
-        state ->
-            event.verdict() == Verdict.NOT_EXECUTED
-                ? state.foundNotExecuted()
-                : state.answered(
-                    new ToolResult(
-                        event.callId(),
-                        state.call().name(),
-                        event.output().orElse(Json.of(null)),
-                        event.verdict() == Verdict.FAILED)),
-        "a verdict is given on a call in doubt, under its key");
-    if (event.verdict() == Verdict.FAILED) {
-      toolErrors++;
+    requireDriven(logged);
+    int index =
+        find(
+            logged,
+            call -> call.isInDoubt(event.callId(), event.key()),
+            "a verdict is given on a call in doubt, under its key");
+    CallState call = calls.get(index);
+    if (event.verdict() == Verdict.NOT_EXECUTED) {
+      calls.set(index, call.foundNotExecuted());
+      return;
     }
-    answerModel();
+    Json output = event.output().orElse(Json.of(null));
+    boolean error = event.verdict() == Verdict.FAILED;
+    answer(index, new ToolResult(event.callId(), call.call().name(), output, error));
   }
 
-  /** Once every call of the step has its result, they become one message, in call order. */
-  private void answerModel() {
-    if (calls.stream().allMatch(state -> state.result().isPresent())) {
-      messages.add(
-          Message.tool(calls.stream().map(state -> state.result().orElseThrow()).toList()));
+  /**
+   * Gives a call its result. Once every call of the step has one, they become one message, in call
+   * order.
+   */
+  private void answer(int index, ToolResult result) {
+    CallState call = calls.get(index);
+    calls.set(index, call.answered(result));
+    if (result.error() && !call.isDenied()) {
+      toolErrors++;
+    }
+    if (calls.stream().allMatch(each -> each.result().isPresent())) {
+      messages.add(Message.tool(calls.stream().map(each -> each.result().orElseThrow()).toList()));
       calls = List.of();
     }
   }
 
-  private void change(
-      LoggedEvent logged, Predicate<CallState> which, UnaryOperator<CallState> how, String rule) {
+  private void runSuspended(LoggedEvent logged, RunSuspended event) {
+    requireRunning(logged);
+    switch (event.reason()) {
+      case APPROVAL -> {
+        require(logged, !pendingApprovals().isEmpty(), "a run waits for approvals that are open");
+        status = RunStatus.WAITING_APPROVAL;
+      }
+      case RECONCILIATION -> {
+        require(
+            logged,
+            calls.stream().anyMatch(CallState::isInDoubt),
+            "a run waits for verdicts on calls in doubt");
+        calls.replaceAll(
+            call ->
+                call.isInDoubt() && event.awaited().contains(call.call().id())
+                    ? call.suspendedOver()
+                    : call);
+        status = RunStatus.NEEDS_RECONCILIATION;
+      }
+    }
+    suspension = event;
+  }
+
+  private void runResumed() {
+    status = RunStatus.RUNNING;
+    suspension = null;
+    failure = null;
+  }
+
+  private void runCompleted(LoggedEvent logged) {
+    requireRunning(logged);
+    require(
+        logged,
+        step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
+        "a run completes with an answer that leaves no call open");
+    status = RunStatus.COMPLETED;
+  }
+
+  private void runFailed(LoggedEvent logged, RunFailed event) {
+    requireRunning(logged);
+    require(
+        logged,
+        calls.stream().noneMatch(CallState::needsVerdict),
+        "a run does not end while it needs a verdict on a tool");
+    failure = event;
+    status = RunStatus.FAILED;
+  }
+
+  private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
     for (int i = 0; i < calls.size(); i++) {
       if (which.test(calls.get(i))) {
-        calls.set(i, how.apply(calls.get(i)));
-        return;
+        return i;
       }
     }
     throw refused(logged, rule);
   }
 
-  private static String requestId(CallState state) {
-    return state.approval().map(ApprovalRequested::requestId).orElse("");
+  private static String requestId(CallState call) {
+    return call.approval().map(ApprovalRequested::requestId).orElse("");
   }
 
-  private static String key(ToolFinished event) {
-    return event.key().orElse("");
-  }
-
-  /** Whether a call's unknown outcome keeps the run from ending. */
-  private static boolean mustBeDecided(CallState state) {
-    return state.isInDoubt() && state.started().orElseThrow().effect() == EffectClass.ONCE;
+  /** Outcomes become known while a run is driven and while it waits for them. */
+  private void requireDriven(LoggedEvent logged) {
+    require(
+        logged,
+        status == RunStatus.RUNNING || status == RunStatus.NEEDS_RECONCILIATION,
+        "only a running run, or one that waits for a verdict, does this");
   }
 
   private void requireRunning(LoggedEvent logged) {
@@ -358,9 +413,27 @@ public final class RunState {
         .toList();
   }
 
+  /**
+   * All approvals that were ever asked for.
+   *
+   * @return the requests in order, each with its decision
+   */
+  public List<Approval> approvals() {
+    return List.copyOf(approvals.values());
+  }
+
   /** Whether an approval request was ever made in this run. */
   boolean knowsApproval(String requestId) {
-    return approvalIds.contains(requestId);
+    return approvals.containsKey(requestId);
+  }
+
+  /**
+   * The calls whose outcome nobody knows.
+   *
+   * @return the calls of the current step that were started and have no outcome
+   */
+  public List<CallState> inDoubt() {
+    return calls.stream().filter(CallState::isInDoubt).toList();
   }
 
   /**
@@ -400,7 +473,7 @@ public final class RunState {
   }
 
   /**
-   * How many tool calls gave an error result.
+   * How many tool calls gave an error result, those that were not approved aside.
    *
    * @return the number
    */
@@ -415,6 +488,15 @@ public final class RunState {
    */
   public Optional<Target> target() {
     return Optional.ofNullable(target);
+  }
+
+  /**
+   * The order of targets from which the last winner came, and why.
+   *
+   * @return the decision, empty before the first answer
+   */
+  public Optional<RouteDecision> decision() {
+    return Optional.ofNullable(decision);
   }
 
   /**

@@ -38,23 +38,11 @@ final class Children {
     }
   }
 
-  /** Forgets the children that are done. Owner only. */
-  void removeDone() {
+  /** Forgets all children, which are done. Owner only. */
+  void clear() {
     AtomicReferenceArray<@Nullable Task<?>> array = places;
-    if (array == null) {
-      return;
-    }
-    boolean last = true;
-    for (int i = used - 1; i >= 0; i--) {
-      Task<?> child = array.get(i);
-      if (child != null && child.isDone()) {
-        array.set(i, null);
-        child = null;
-      }
-      last &= child == null;
-      if (last) {
-        used = i;
-      }
+    while (array != null && used > 0) {
+      array.set(--used, null);
     }
   }
 

@@ -123,17 +123,6 @@ public final class Deadline {
     return time == null;
   }
 
-  /** The deadline {@code nanos} ≥ 0 after this one. */
-  Deadline plusNanos(long nanos) {
-    if (time == null) {
-      return this;
-    }
-    // What remains of a deadline is below the horizon, so the sum below cannot overflow.
-    return nanos >= HORIZON_NANOS - remainingNanos()
-        ? NEVER
-        : new Deadline(time, atNanoTime + nanos);
-  }
-
   /** Arms an alarm for this deadline, or none if it is never. */
   @Nullable Alarm alarm(Runnable action) {
     return time == null ? null : time.alarm(atNanoTime, action);

@@ -216,10 +216,14 @@ public final class Task<T extends @Nullable Object> extends Node {
   @Override
   Deadline givenUpAt() {
     Object now = state;
-    if (now == RUNNING) {
-      return deadline.plusNanos(graceNanosIn(deadline.remainingNanos()));
+    if (now instanceof Stopping stopping) {
+      return stopping.giveUpAt;
     }
-    return now instanceof Stopping stopping ? stopping.giveUpAt : Deadline.never();
+    if (now != RUNNING || deadline.isNever()) {
+      return Deadline.never(); // nobody waits for it any more, or for ever
+    }
+    long nanos = deadline.remainingNanos();
+    return Deadline.in(tree.time(), nanos + graceNanosIn(nanos));
   }
 
   /**
@@ -281,12 +285,11 @@ public final class Task<T extends @Nullable Object> extends Node {
   }
 
   private void abandon(Stopping stopping) {
+    tree.remember(this); // first: whoever ends after it was abandoned finds itself on the list
     if (STATE.compareAndSet(this, stopping, stopping.outcome(true))) {
-      tree.remember(this);
-      if (ended) {
-        tree.forget(this); // it ended between the two lines above, and found nothing to forget
-      }
       settled(null);
+    } else {
+      tree.forget(this); // it has ended after all
     }
   }
 

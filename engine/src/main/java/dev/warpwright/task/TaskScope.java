@@ -53,8 +53,8 @@ public final class TaskScope extends Node implements AutoCloseable {
   /*
    * The owner waits in one place, park(): check what it waits for, let the children's deadlines have
    * their effect, arm one alarm for the next instant at which something is due, park, cancel it.
-   * Children do not wake the owner one by one: they count down, and only the last, the one the owner
-   * waits for, or one that failed wakes it. So joining n children costs one park, and no thread exists
+   * Children do not wake the owner one by one, unless it asked for any of them: they count down, and
+   * only the last, the one the owner waits for, or one that failed wakes it. So joining n children costs one park, and no thread exists
    * only to watch the clock.
    *
    * No wake-up is lost. A thread has a single park permit, and every lock it takes may consume it, the
@@ -161,12 +161,17 @@ public final class TaskScope extends Node implements AutoCloseable {
    * @param <T> the type of the tasks
    * @return one that has an outcome, the first in iteration order
    * @throws IllegalStateException if the caller does not own the scope, or it is closed
-   * @throws IllegalArgumentException if there are no tasks
+   * @throws IllegalArgumentException if there are no tasks, or a running one is of another scope
    */
   public <T extends Task<?>> T joinAny(Collection<T> tasks) {
     checkUsable();
     if (tasks.isEmpty()) {
       throw new IllegalArgumentException("there is no task to wait for");
+    }
+    for (Task<?> task : tasks) {
+      if (!task.isDone() && !equals(task.parent)) { // would never wake this owner
+        throw new IllegalArgumentException("task " + task.path + " is not of scope " + path);
+      }
     }
     awaitsAny = true;
     try {
@@ -175,15 +180,6 @@ public final class TaskScope extends Node implements AutoCloseable {
       awaitsAny = false;
     }
     return Objects.requireNonNull(firstDone(tasks));
-  }
-
-  private static <T extends Task<?>> @Nullable T firstDone(Collection<T> tasks) {
-    for (T task : tasks) {
-      if (task.isDone()) {
-        return task;
-      }
-    }
-    return null;
   }
 
   /**
@@ -423,7 +419,7 @@ public final class TaskScope extends Node implements AutoCloseable {
 
   private void awaitChildren() {
     park(() -> pending == 0, Deadline.never(), false);
-    children.removeDone();
+    children.clear();
   }
 
   /**
@@ -472,6 +468,15 @@ public final class TaskScope extends Node implements AutoCloseable {
       }
     }
     return next;
+  }
+
+  private static <T extends Task<?>> @Nullable T firstDone(Collection<T> tasks) {
+    for (T task : tasks) {
+      if (task.isDone()) {
+        return task;
+      }
+    }
+    return null;
   }
 
   private void stopAll(String reason) {

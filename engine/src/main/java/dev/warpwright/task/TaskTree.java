@@ -252,8 +252,8 @@ public final class TaskTree {
   }
 
   private void visitLive(BiConsumer<Node, TaskState> visitor) {
-    // A task that is abandoned meanwhile goes from its scope to the loose ones: met twice, never
-    // missed, because it is put in the second place before it leaves the first.
+    // A task that is abandoned meanwhile is met twice, never missed: it becomes loose before its
+    // scope forgets it.
     Set<Node> seen = Collections.newSetFromMap(new IdentityHashMap<>());
     Consumer<Node> once =
         node -> {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The making of one schema, and the definitions that it needs.
  *
- * <p>A record stands where it is used, since models follow an inlined schema best. Only one that
+ * <p>A record stands where it is used, so that a provider need not know references. Only one that
  * contains itself is referred to: as {@code #} if it is the root, else under {@code $defs}.
  */
 final class Definitions {

@@ -192,7 +192,7 @@ final class GivenSchema implements Shape {
     }
   }
 
-  /** Arithmetic of the library, as in {@code multipleOf}, takes all memory beyond the bound. */
+  /** Beyond the bound, writing an integer out could take all memory. */
   private static boolean hasBoundedNumbers(JsonNode node) {
     if (node.isBigDecimal()) {
       return NumberBounds.holdFor(node.decimalValue());

@@ -30,22 +30,23 @@ record TextShape(
   static final TextShape INSTANT =
       new TextShape(
           format("date-time"),
-          "must be an RFC 3339 date-time such as 2026-01-31T08:30:00Z, at most nine digits of a"
-              + " second",
+          "must be an RFC 3339 date-time of the years 0000 to 9999 such as 2026-01-31T08:30:00Z,"
+              + " with at most nine digits behind the second",
           TimeText::instant,
           value -> TimeText.write((Instant) value));
 
   static final TextShape DATE =
       new TextShape(
           format("date"),
-          "must be a date such as 2026-01-31",
+          "must be a date of the years 0000 to 9999 such as 2026-01-31",
           TimeText::date,
           value -> TimeText.write((LocalDate) value));
 
   static final TextShape DURATION =
       new TextShape(
           pattern(TimeText.DURATION_PATTERN),
-          "must be an ISO 8601 duration in days, hours, minutes and seconds such as P1D or PT1M30S",
+          "must be an ISO 8601 duration in days, hours, minutes and seconds such as P1D or PT1M30S,"
+              + " with at most twelve digits each",
           TimeText::duration,
           value -> TimeText.write((Duration) value));
 

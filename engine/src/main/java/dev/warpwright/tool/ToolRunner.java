@@ -11,11 +11,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,9 +58,6 @@ public final class ToolRunner {
     this.journal = journal;
   }
 
-  /** One run under way, and what its body reports even when nobody waits for it any more. */
-  private record Slot(int index, ToolRun run, Task<?> task, AtomicReference<ToolEnd.Known> said) {}
-
   /**
    * The runs that begin at once, before any other has ended: those whose intents belong into the
    * commit that brought the calls.
@@ -91,7 +89,8 @@ public final class ToolRunner {
             tool.timeout().map(limit -> Deadline.after(time, limit)).orElse(Deadline.never()),
             () -> tool.reconcile(key, call.input()));
     return switch (outcome) {
-      case Outcome.Success<Reconciler.Finding>(Reconciler.Finding finding) -> finding;
+      case Outcome.Success<Reconciler.Finding>(Reconciler.Finding finding) when finding != null ->
+          finding;
       case Outcome.Failure<Reconciler.Finding>(Error error) -> throw error;
       default -> new Reconciler.Finding.Unknown();
     };
@@ -105,134 +104,181 @@ public final class ToolRunner {
    * @throws Error if a tool threw an error; the others are cancelled first
    */
   public List<ToolEnd> run(List<ToolRun> runs) {
-    ToolEnd[] ends = new ToolEnd[runs.size()];
-    Deque<Integer> waiting = new ArrayDeque<>();
-    for (int i = 0; i < runs.size(); i++) {
-      waiting.add(i);
-    }
-    IdentityHashMap<Task<?>, Slot> running = new IdentityHashMap<>();
-    while (!waiting.isEmpty() || !running.isEmpty()) {
-      start(runs, ends, waiting, running);
-      if (!running.isEmpty()) {
-        end(Objects.requireNonNull(running.remove(scope.joinAny(running.keySet()))), ends, running);
-      }
-    }
-    return List.of(ends);
-  }
-
-  /** Starts as many as may run at the same time. */
-  private void start(
-      List<ToolRun> runs,
-      ToolEnd[] ends,
-      Deque<Integer> waiting,
-      IdentityHashMap<Task<?>, Slot> running) {
-    List<Integer> wave = new ArrayList<>();
-    while (!waiting.isEmpty() && running.size() + wave.size() < width(runs)) {
-      wave.add(waiting.remove());
-    }
-    if (wave.isEmpty()) {
-      return;
-    }
-    if (over()) {
-      wave.forEach(index -> ends[index] = new ToolEnd.CutOff());
-      return;
-    }
-    journal.starting(wave.stream().map(runs::get).toList());
-    wave.forEach(index -> fork(index, runs.get(index), running));
+    return new Batch(runs).run();
   }
 
   /** Whether the operation is at its end, so that nothing new begins. */
   private boolean over() {
-    return scope.isCancelled() || scope.deadline().hasPassed();
+    return scope.isCancelled()
+        || Thread.currentThread().isInterrupted()
+        || scope.deadline().hasPassed();
   }
 
-  private void fork(int index, ToolRun run, IdentityHashMap<Task<?>, Slot> running) {
-    Deadline deadline =
-        run.tool().timeout().map(limit -> Deadline.after(time, limit)).orElse(Deadline.never());
-    ToolContext context =
-        new ToolContext(
-            caller, run.call().id(), run.key(), run.attempt(), deadline.earlier(scope.deadline()));
-    AtomicReference<ToolEnd.Known> said = new AtomicReference<>();
-    Task<?> task =
-        scope.fork("tool", "tool " + run.tool().name(), deadline, () -> body(run, context, said));
-    running.put(task, new Slot(index, run, task, said));
+  /** A run under way. */
+  private static final class Slot {
+    final int index;
+    final ToolRun run;
+    final long startNanos;
+
+    /** What it returned; known also if it was given up before. Written by the tool's thread. */
+    volatile ToolEnd.@Nullable Known said;
+
+    private final AtomicBoolean taken = new AtomicBoolean();
+
+    Slot(int index, ToolRun run, long startNanos) {
+      this.index = index;
+      this.run = run;
+      this.startNanos = startNanos;
+    }
+
+    /** Asked by the tool's thread before it does anything; true only the first time. */
+    boolean begins() {
+      return taken.compareAndSet(false, true);
+    }
+
+    /** Asked by the owner about a run that was given up; if true, it will never begin. */
+    boolean neverBegan() {
+      return taken.compareAndSet(false, true);
+    }
   }
 
-  /** On the tool's own thread. What it returns is known, also if nobody waits any more. */
-  private @Nullable Void body(ToolRun run, ToolContext context, AtomicReference<ToolEnd.Known> said)
-      throws Exception {
-    long begin = time.nanoTime();
+  /** The runs of one step on their way to their ends. */
+  private final class Batch {
+    private final List<ToolRun> runs;
+    private final int width;
+    private final ToolEnd[] ends;
+    private final Deque<Integer> waiting = new ArrayDeque<>();
+    private final Map<Task<?>, Slot> running = new LinkedHashMap<>();
+    private boolean stopped;
+
+    Batch(List<ToolRun> runs) {
+      this.runs = runs;
+      this.width = width(runs);
+      this.ends = new ToolEnd[runs.size()];
+      for (int i = 0; i < runs.size(); i++) {
+        waiting.add(i);
+      }
+    }
+
+    List<ToolEnd> run() {
+      while (!waiting.isEmpty() || !running.isEmpty()) {
+        start();
+        if (!running.isEmpty()) {
+          Task<?> done = scope.joinAny(running.keySet());
+          end(Objects.requireNonNull(running.remove(done)), done.outcome());
+        }
+      }
+      return List.of(ends);
+    }
+
+    /** Starts as many as may run at the same time. */
+    private void start() {
+      List<Integer> wave = new ArrayList<>();
+      while (!waiting.isEmpty() && running.size() + wave.size() < width) {
+        wave.add(waiting.remove());
+      }
+      if (wave.isEmpty()) {
+        return;
+      }
+      if (stopped || over()) {
+        wave.forEach(index -> ends[index] = new ToolEnd.CutOff());
+        return;
+      }
+      journal.starting(wave.stream().map(runs::get).toList());
+      wave.forEach(index -> fork(index, runs.get(index)));
+    }
+
+    private void fork(int index, ToolRun run) {
+      Deadline own =
+          run.tool().timeout().map(limit -> Deadline.after(time, limit)).orElse(Deadline.never());
+      ToolContext context =
+          new ToolContext(
+              caller, run.call().id(), run.key(), run.attempt(), own.earlier(scope.deadline()));
+      Slot slot = new Slot(index, run, time.nanoTime());
+      running.put(
+          scope.fork("tool", "tool " + run.tool().name(), own, () -> body(slot, context)), slot);
+    }
+
+    private void end(Slot slot, Outcome<?> outcome) {
+      ToolEnd.Known said = slot.said;
+      ToolEnd end =
+          said != null
+              ? said
+              : switch (outcome) {
+                case Outcome.Success<?> success -> throw new IllegalStateException("Said nothing.");
+                case Outcome.Failure<?>(Throwable cause) -> thrown(slot, cause);
+                case Outcome.TimedOut<?> timedOut -> timedOut(slot);
+                case Outcome.Cancelled<?> cancelled -> cutOff(slot);
+              };
+      if (end == null) {
+        return; // runs again
+      }
+      if (end instanceof ToolEnd.Known known) {
+        stopped |= known.error() && options.stopOnError() && width == 1;
+        journal.ended(slot.run, known);
+      }
+      ends[slot.index] = end;
+    }
+
+    /** Null if the call runs again. */
+    private @Nullable ToolEnd timedOut(Slot slot) {
+      if (over()) {
+        return cutOff(slot);
+      }
+      ToolRun run = slot.run;
+      if (run.tool().effect() == EffectClass.PURE || slot.neverBegan()) {
+        String limit = String.valueOf(run.tool().timeout().orElseThrow());
+        return failed(slot, "Tool timed out after " + limit + ".", null);
+      }
+      if (run.tool().effect() == EffectClass.ONCE || run.attempt() > 1) {
+        return new ToolEnd.Unknown();
+      }
+      ToolRun again = run.again();
+      journal.starting(List.of(again));
+      fork(slot.index, again);
+      return null;
+    }
+  }
+
+  /** On the tool's own thread. */
+  private @Nullable Void body(Slot slot, ToolContext context) throws Exception {
+    if (!slot.begins()) {
+      return null;
+    }
+    ToolRun run = slot.run;
+    // A run that follows another of the same call finishes what that one may have done.
+    if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input())) {
+      throw new ToolException(ToolSet.notEnabled(run.tool()));
+    }
     Json output = run.tool().call(run.call().input(), context);
-    said.set(new ToolEnd.Known(output, false, Optional.empty(), since(begin)));
+    slot.said = new ToolEnd.Known(output, false, Optional.empty(), since(slot));
     return null;
   }
 
-  private Duration since(long begin) {
-    return Duration.ofNanos(time.nanoTime() - begin);
-  }
-
-  private void end(Slot slot, ToolEnd[] ends, IdentityHashMap<Task<?>, Slot> running) {
-    ToolEnd.Known said = slot.said().get();
-    ToolEnd end =
-        said != null
-            ? said
-            : switch (slot.task().outcome()) {
-              case Outcome.Success<?> success ->
-                  throw new IllegalStateException("It said nothing.");
-              case Outcome.Failure<?>(Throwable cause) -> thrown(slot.run(), cause);
-              case Outcome.TimedOut<?> timedOut -> timedOut(slot, running);
-              case Outcome.Cancelled<?> cancelled -> cutOff(slot.run());
-            };
-    if (end == null) {
-      return; // runs again
-    }
-    if (end instanceof ToolEnd.Known known) {
-      journal.ended(slot.run(), known);
-    }
-    ends[slot.index()] = end;
-  }
-
-  private ToolEnd thrown(ToolRun run, Throwable cause) {
+  private ToolEnd thrown(Slot slot, Throwable cause) {
     return switch (cause) {
       case Error error -> {
         scope.cancel("a tool threw an error");
         scope.join();
         throw error;
       }
-      // Interrupted without our doing: whether it had acted by then is not known.
-      case InterruptedException interrupted -> cutOff(run);
-      case ToolException meant -> failed(String.valueOf(meant.getMessage()), meant);
-      default -> failed("Tool failed.", cause);
+      case ToolException meant -> failed(slot, String.valueOf(meant.getMessage()), meant);
+      default -> failed(slot, "Tool failed.", cause);
     };
   }
 
-  private static ToolEnd.Known failed(String messageForModel, @Nullable Throwable cause) {
+  private ToolEnd.Known failed(Slot slot, String messageForModel, @Nullable Throwable cause) {
     return new ToolEnd.Known(
-        Json.of(messageForModel), true, Optional.ofNullable(cause), Duration.ZERO);
+        Json.of(messageForModel), true, Optional.ofNullable(cause), since(slot));
   }
 
-  /** Null if the call runs again. */
-  private @Nullable ToolEnd timedOut(Slot slot, IdentityHashMap<Task<?>, Slot> running) {
-    ToolRun run = slot.run();
-    if (over()) {
-      return cutOff(run);
-    }
-    return switch (run.tool().effect()) {
-      case PURE -> failed("Tool timed out after " + run.tool().timeout().orElseThrow() + ".", null);
-      case ONCE -> new ToolEnd.Unknown();
-      case IDEMPOTENT -> {
-        if (run.attempt() > 1) {
-          yield new ToolEnd.Unknown();
-        }
-        ToolRun again = run.again();
-        journal.starting(List.of(again));
-        fork(slot.index(), again, running);
-        yield null;
-      }
-    };
+  private Duration since(Slot slot) {
+    return Duration.ofNanos(time.nanoTime() - slot.startNanos);
   }
 
-  private static ToolEnd cutOff(ToolRun run) {
-    return run.tool().effect() == EffectClass.ONCE ? new ToolEnd.Unknown() : new ToolEnd.CutOff();
+  private static ToolEnd cutOff(Slot slot) {
+    return slot.neverBegan() || slot.run.tool().effect() != EffectClass.ONCE
+        ? new ToolEnd.CutOff()
+        : new ToolEnd.Unknown();
   }
 }

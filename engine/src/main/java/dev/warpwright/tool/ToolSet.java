@@ -78,10 +78,12 @@ public final class ToolSet {
   public CheckedCall check(ToolCall call) {
     Tool tool = tools.get(call.name());
     if (tool == null) {
+      String known =
+          tools.isEmpty()
+              ? "There are no tools."
+              : "The tools are: " + String.join(", ", tools.keySet()) + ".";
       return new CheckedCall.Refused(
-          call,
-          "There is no tool \"%s\". The tools are: %s."
-              .formatted(call.name(), String.join(", ", tools.keySet())));
+          call, "There is no tool \"%s\". %s".formatted(call.name(), known));
     }
     if (call.malformed().isPresent()) {
       return new CheckedCall.Refused(
@@ -95,9 +97,13 @@ public final class ToolSet {
               .formatted(call.name(), String.join("; ", violations)));
     }
     if (!tool.isEnabled(call.input())) {
-      return new CheckedCall.Refused(
-          call, "Tool \"%s\" may not be used for this input now.".formatted(call.name()));
+      return new CheckedCall.Refused(call, notEnabled(tool));
     }
     return new CheckedCall.Callable(call, tool, tool.requiresApproval(call.input()));
+  }
+
+  /** What a model is told of a call of a tool that is disabled. */
+  static String notEnabled(Tool tool) {
+    return "Tool \"%s\" may not be used for this input now.".formatted(tool.name());
   }
 }

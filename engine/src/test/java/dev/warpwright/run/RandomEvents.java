@@ -207,7 +207,7 @@ final class RandomEvents {
       default -> {
         Map<String, Object> members = new LinkedHashMap<>();
         for (int n = random.nextInt(4); n > 0; n--) {
-          members.put(text() + n, value(depth - 1));
+          members.put(one(TEXTS.toArray(String[]::new)) + n, value(depth - 1));
         }
         yield members;
       }

@@ -35,12 +35,10 @@ class ChildrenTest {
         children.forEach(child -> places[0]++);
         assertTrue(places[0] <= 4, () -> "places: " + places[0]);
       }
-      children.removeDone();
-      assertEquals(Set.of(running), all(children));
       body.release();
       scope.join();
     }
-    children.removeDone();
+    children.clear();
     assertEquals(Set.of(), all(children));
   }
 
@@ -68,9 +66,7 @@ class ChildrenTest {
       TaskFixture.await("the reader", reading);
       for (int i = 0; i < 200_000; i++) {
         children.add(done);
-        if (i % 7 == 0) {
-          children.removeDone();
-        } else if (i % 3 == 0) {
+        if (i % 3 == 0) {
           children.removeLast(done);
         }
       }

@@ -81,8 +81,6 @@ class DeadlineTest {
     Deadline century = Deadline.after(time, Duration.ofDays(100 * 365));
     assertFalse(century.isNever());
     assertEquals(Duration.ofDays(100 * 365), century.remaining());
-    assertTrue(century.plusNanos(Duration.ofDays(100 * 365).toNanos()).isNever());
-    assertEquals(century, century.plusNanos(0));
   }
 
   @Test

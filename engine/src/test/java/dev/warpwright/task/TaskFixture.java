@@ -11,6 +11,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -52,7 +53,7 @@ final class TaskFixture implements AfterEachCallback {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
       assertTrue(System.nanoTime() - start < 10_000_000_000L, "waited 10 s for " + what);
-      Thread.yield();
+      LockSupport.parkNanos(50_000);
     }
   }
 

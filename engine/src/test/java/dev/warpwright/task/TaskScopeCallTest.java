@@ -29,6 +29,8 @@ class TaskScopeCallTest {
   private final TaskTree tree = fixture.tree;
 
   private static final Deadline NEVER = Deadline.never();
+  private static final int ROUNDS = 2_000; // of a race
+  private static final int SPINNING_ROUNDS = 200; // of one that keeps a core busy
 
   @Test
   void a_value_is_a_success() {
@@ -143,6 +145,7 @@ class TaskScopeCallTest {
                 return scope.call("attempt", "one", fixture.in(50), body);
               }
             });
+    body.awaitStarted();
     fixture.advanceOnceParked(50);
     body.awaitInterrupted();
     body.release();
@@ -186,6 +189,7 @@ class TaskScopeCallTest {
                 return scope.call("attempt", "attempt 1 openai/gpt", fixture.in(50), body);
               }
             });
+    body.awaitStarted();
     fixture.advanceOnceParked(50);
     body.awaitInterrupted();
     fixture.advanceOnceParked(99);
@@ -220,6 +224,7 @@ class TaskScopeCallTest {
                 return scope.call("attempt", "one", fixture.in(50), body);
               }
             });
+    body.awaitStarted();
     fixture.advanceOnceParked(50);
     assertEquals(new TimedOut<>(true), owner.get());
     body.release();
@@ -243,6 +248,7 @@ class TaskScopeCallTest {
                     });
               }
             });
+    body.awaitStarted();
     fixture.advanceOnceParked(50);
     body.awaitInterrupted();
     fixture.advanceOnceParked(100);
@@ -336,6 +342,99 @@ class TaskScopeCallTest {
   }
 
   @Test
+  void a_cancel_that_races_with_the_start_of_a_task_misses_nothing() throws Exception {
+    for (int i = 0; i < ROUNDS; i++) {
+      AtomicReference<@Nullable TaskScope> shared = new AtomicReference<>();
+      Owner<Outcome<String>> owner =
+          Owner.start(
+              () -> {
+                try (TaskScope scope = tree.open("operation", "op")) {
+                  shared.set(scope);
+                  return scope.call( // and in it the race with the opening of a scope
+                      "attempt",
+                      "one",
+                      NEVER,
+                      () -> {
+                        try (TaskScope inner = tree.open("step", "inner")) {
+                          inner.await(() -> false, NEVER);
+                        }
+                        return "over";
+                      });
+                }
+              });
+      TaskScope scope;
+      while ((scope = shared.get()) == null) {
+        Thread.onSpinWait();
+      }
+      for (int spins = i % 100; spins > 0; spins--) {
+        Thread.onSpinWait();
+      }
+      scope.cancel("stop");
+      assertEquals(new Cancelled<>("stop", false), owner.get());
+    }
+  }
+
+  @Test
+  @Tag("R121")
+  void a_task_that_ends_while_it_is_given_up_has_one_outcome_and_is_not_left_on_the_list()
+      throws Exception {
+    TaskTree strict = TaskTree.builder().time(fixture.time).abandonGrace(Duration.ZERO).build();
+    Owner<int[]> owner =
+        Owner.start(
+            () -> {
+              int[] outcomes = new int[2];
+              for (int i = 0; i < SPINNING_ROUNDS; i++) {
+                Task<String> task = endWhenInterrupted(strict, i % 50);
+                boolean abandoned = task.outcome().equals(new Cancelled<>("scope closed", true));
+                assertTrue(
+                    abandoned || task.outcome().equals(new Cancelled<>("scope closed", false)));
+                outcomes[abandoned ? 1 : 0]++;
+              }
+              return outcomes;
+            });
+    int[] outcomes = owner.get();
+    assertEquals(SPINNING_ROUNDS, outcomes[0] + outcomes[1]);
+    TaskFixture.until("an empty list", () -> strict.abandoned().isEmpty());
+    assertEquals(0, strict.liveCount());
+  }
+
+  /** Closes a scope around a task that ends so many spins after its interrupt. */
+  private static Task<String> endWhenInterrupted(TaskTree tree, int spins) throws Exception {
+    CountDownLatch started = new CountDownLatch(1);
+    try (TaskScope scope = tree.open("operation", "op")) {
+      Task<String> task =
+          scope.fork(
+              "attempt",
+              "one",
+              NEVER,
+              () -> {
+                started.countDown();
+                while (!Thread.currentThread().isInterrupted()) {
+                  Thread.onSpinWait();
+                }
+                for (int spin = spins; spin > 0; spin--) {
+                  Thread.onSpinWait();
+                }
+                return "ended";
+              });
+      TaskFixture.await("the start", started);
+      return task;
+    }
+  }
+
+  @Test
+  void a_task_that_is_stopped_before_its_thread_runs_does_not_run_its_body() {
+    AtomicBoolean ran = new AtomicBoolean();
+    Task<Boolean> task =
+        new Task<>(tree, "observer", "one", fixture.in(1000), () -> ran.getAndSet(true));
+    task.stop("stop");
+    task.start();
+    TaskFixture.until("its end", task::hasEnded);
+    assertEquals(new Cancelled<>("stop", false), task.outcome());
+    assertFalse(ran.get());
+  }
+
+  @Test
   void a_call_in_a_cancelled_scope_does_not_run_its_body() {
     try (TaskScope scope = tree.open("operation", "op")) {
       scope.cancel("over");
@@ -346,13 +445,17 @@ class TaskScopeCallTest {
 
   @Test
   void an_interrupt_that_the_owner_brings_along_cancels_and_is_still_set_afterwards() {
-    try (TaskScope scope = tree.open("operation", "op")) {
-      Thread.currentThread().interrupt();
-      Outcome<String> outcome = scope.call("attempt", "one", NEVER, () -> "ran");
-      assertTrue(Thread.interrupted());
-      assertEquals(new Cancelled<>("interrupted", false), outcome);
-      assertTrue(scope.isCancelled());
+    AtomicBoolean ran = new AtomicBoolean();
+    for (int i = 0; i < 100; i++) {
+      try (TaskScope scope = tree.open("operation", "op")) {
+        Thread.currentThread().interrupt();
+        Outcome<Boolean> outcome = scope.call("attempt", "one", NEVER, () -> ran.getAndSet(true));
+        assertTrue(Thread.interrupted());
+        assertEquals(new Cancelled<>("interrupted", false), outcome);
+        assertTrue(scope.isCancelled());
+      }
     }
+    assertFalse(ran.get());
   }
 
   @Test

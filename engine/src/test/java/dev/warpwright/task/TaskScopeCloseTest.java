@@ -151,19 +151,4 @@ class TaskScopeCloseTest {
       assertFalse(outer.isCancelled());
     }
   }
-
-  @Test
-  void the_body_of_a_task_that_is_stopped_before_it_begins_does_not_run() throws Exception {
-    for (int i = 0; i < 1000; i++) {
-      boolean[] ran = new boolean[1];
-      Task<Boolean> task;
-      try (TaskScope scope = tree.open("tools", "tools")) {
-        task = scope.fork("tool", "one", NEVER, () -> ran[0] = true);
-      }
-      // Either it ran to its end, or it was stopped; it has one outcome and it is not running.
-      assertTrue(
-          task.outcome() instanceof Outcome.Success<Boolean>
-              || task.outcome().equals(new Cancelled<>("scope closed", false)));
-    }
-  }
 }

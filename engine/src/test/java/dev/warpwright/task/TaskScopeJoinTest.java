@@ -14,9 +14,13 @@ import dev.warpwright.task.Outcome.TimedOut;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -54,6 +58,78 @@ class TaskScopeJoinTest {
   }
 
   @Test
+  void joining_any_returns_when_the_first_of_some_is_done() throws Exception {
+    Stubborn one = fixture.stubborn();
+    Stubborn two = fixture.stubborn();
+    Stubborn three = fixture.stubborn();
+    Owner<List<String>> owner =
+        Owner.start(
+            () -> {
+              try (TaskScope scope = tree.open("batch", "batch")) {
+                List<Task<String>> running = new ArrayList<>();
+                running.add(scope.fork("item", "one", NEVER, one));
+                running.add(scope.fork("item", "two", fixture.in(10), two));
+                running.add(scope.fork("item", "three", NEVER, three));
+                one.awaitStarted();
+                two.awaitStarted();
+                three.awaitStarted();
+                List<String> order = new ArrayList<>();
+                while (!running.isEmpty()) {
+                  Task<String> done = scope.joinAny(running);
+                  assertTrue(done.isDone());
+                  running.remove(done);
+                  order.add(done.name());
+                  if (done.name().equals("three")) {
+                    one.release();
+                  }
+                }
+                return order;
+              }
+            });
+    fixture.advanceOnceParked(10);
+    two.awaitInterrupted();
+    fixture.advanceOnceParked(100);
+    TaskFixture.until("the end of two", () -> tree.abandoned().size() == 1);
+    three.release();
+    assertEquals(List.of("two", "three", "one"), owner.get());
+  }
+
+  @Test
+  void joining_any_of_nothing_or_of_another_scope_is_refused() {
+    Stubborn body = fixture.stubborn();
+    try (TaskScope scope = tree.open("batch", "batch")) {
+      assertThrows(IllegalArgumentException.class, () -> scope.joinAny(List.of()));
+      Task<String> outer = scope.fork("item", "one", NEVER, body);
+      try (TaskScope inner = tree.open("batch", "inner")) {
+        assertThrows(IllegalArgumentException.class, () -> inner.joinAny(List.of(outer)));
+        body.release();
+      }
+      assertSame(outer, scope.joinAny(List.of(outer)));
+    }
+  }
+
+  @Test
+  void joining_any_loses_no_end_of_a_task() throws Exception {
+    Owner<Integer> owner =
+        Owner.start(
+            () -> {
+              int joined = 0;
+              try (TaskScope scope = tree.open("batch", "batch")) {
+                Set<Task<Integer>> running = new LinkedHashSet<>();
+                while (joined < 20_000) {
+                  while (running.size() < 3) {
+                    running.add(scope.fork("item", "item", NEVER, () -> 1));
+                  }
+                  running.remove(scope.joinAny(running));
+                  joined++;
+                }
+              }
+              return joined;
+            });
+    assertEquals(20_000, owner.get());
+  }
+
+  @Test
   void a_task_that_runs_has_no_outcome_yet() {
     Stubborn body = fixture.stubborn();
     try (TaskScope scope = tree.open("tools", "tools")) {
@@ -87,6 +163,7 @@ class TaskScopeJoinTest {
                 return tasks.stream().map(Task::outcome).toList();
               }
             });
+    stubborn.awaitStarted();
     fixture.advanceOnceParked(20); // b
     assertTrue(fixture.time.pendingAlarms() <= 1);
     fixture.advanceOnceParked(20); // c
@@ -114,6 +191,7 @@ class TaskScopeJoinTest {
   void a_deadline_of_an_outer_scope_s_task_is_enforced_while_the_owner_waits_in_an_inner_one()
       throws Exception {
     CountDownLatch interrupted = new CountDownLatch(1);
+    AtomicReference<@Nullable TaskScope> waiting = new AtomicReference<>();
     Owner<Boolean> owner =
         Owner.start(
             () -> {
@@ -130,13 +208,16 @@ class TaskScopeJoinTest {
                       }
                     });
                 try (TaskScope inner = tree.open("step", "inner")) {
+                  waiting.set(inner);
                   return inner.await(() -> interrupted.getCount() == 0, fixture.in(1000));
                 }
               }
             });
     fixture.advanceOnceParked(10);
     TaskFixture.await("the interrupt", interrupted);
-    fixture.advanceOnceParked(990);
+    TaskScope inner = waiting.get();
+    assertTrue(inner != null);
+    inner.wake();
     assertTrue(owner.get());
   }
 

@@ -213,6 +213,7 @@ class TaskTreeTest {
                     });
               }
             });
+    body.awaitStarted();
     fixture.time.awaitAlarms(3); // three owners wait
     fixture.advance(50); // and notice their common deadline
     body.awaitInterrupted();
@@ -238,6 +239,7 @@ class TaskTreeTest {
               }
               return null;
             });
+    stubborn.awaitStarted();
     fixture.advanceOnceParked(10);
     stubborn.awaitInterrupted();
     fixture.time.awaitAlarms(1);
@@ -390,6 +392,29 @@ class TaskTreeTest {
     body.release();
     TaskFixture.until("its end", () -> tree.abandoned().isEmpty());
     assertEquals(0, tree.liveCount());
+  }
+
+  @Test
+  @Tag("R129")
+  void a_detached_task_that_ends_while_it_is_timed_out_leaves_no_alarm() {
+    for (int i = 0; i < 200; i++) {
+      CountDownLatch started = new CountDownLatch(1);
+      tree.detach(
+          "observer",
+          "one",
+          Duration.ofSeconds(1),
+          () -> {
+            started.countDown();
+            while (!Thread.currentThread().isInterrupted()) {
+              Thread.onSpinWait();
+            }
+          });
+      awaitQuietly(started);
+      fixture.advance(1000);
+      TaskFixture.until("its end", () -> tree.liveCount() == 0);
+      TaskFixture.until("its last alarm", () -> fixture.time.pendingAlarms() == 0);
+    }
+    assertEquals(0, tree.detachedFailures());
   }
 
   @Test

@@ -105,6 +105,7 @@ class JsonTypeEquivalenceTest {
           "{\"type\":\"Square\",\"side\":1}",
           "{\"type\":\"Square\",\"side\":1,\"x\":1}",
           "{\"type\":1}",
+          "{\"type\":\" Circle\",\"radius\":1}",
           "{\"a\":1}",
           "{\"value\":1}",
           "{\"value\":1,\"children\":[{\"value\":2,\"children\":[]}]}",

@@ -136,7 +136,7 @@ class JsonTypeRoundTripTest {
       return new Times(
           Instant.ofEpochSecond(random.nextLong(-62_167_219_200L, 253_402_300_800L), nanos()),
           LocalDate.of(random.nextInt(10_000), 1, 1).plusDays(random.nextInt(365)),
-          Duration.ofSeconds(random.nextLong() >> random.nextInt(9, 60), nanos()));
+          Duration.ofSeconds(random.nextLong() >> random.nextInt(12, 60), nanos()));
     }
 
     private int nanos() {

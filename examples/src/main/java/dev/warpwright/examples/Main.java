@@ -1,40 +1,74 @@
 package dev.warpwright.examples;
 
-import dev.warpwright.task.DummyTask;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.WarpwrightException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
 
-/** Dummy: prints its options. */
-@Command(name = "warpwright-examples", subcommands = Main.Triage.class)
+/** The command line: finds the command, and turns every failure into one line and an exit code. */
+@Command(
+    name = Main.NAME,
+    description = "Triages support tickets with an agent, in durable runs.",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {"0:nothing failed", "1:something failed", "2:wrong arguments"})
 final class Main {
+  static final String NAME = "warpwright-examples";
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      scope = ScopeType.INHERIT,
+      description = "Shows this help.")
+  @SuppressWarnings("UnusedVariable") // picocli acts on it
+  private boolean help;
+
   private Main() {}
 
-  public static void main(String[] args) {
-    System.exit(new CommandLine(new Main()).addSubcommand("approve", new Triage()).execute(args));
+  static void main(String[] args) {
+    PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+    PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
+    System.exit(execute(new Console(out, err), args));
   }
 
-  @Command(name = "triage")
-  static final class Triage implements Runnable {
-    @Option(names = "--input")
-    String input = "";
+  static int execute(Console console, String... args) {
+    return new CommandLine(new Main())
+        .addSubcommand(new TriageCommand(console))
+        .addSubcommand(new ApproveCommand(console))
+        .addSubcommand(new RunsCommand(console))
+        .addSubcommand(new ShowCommand(console))
+        .setOut(console.out())
+        .setErr(console.err())
+        .setParameterExceptionHandler((wrong, _) -> wrongArguments(console, wrong))
+        .setExecutionExceptionHandler((failure, _, _) -> failed(console, failure))
+        .execute(args);
+  }
 
-    @Option(names = "--out")
-    String out = "";
+  private static int wrongArguments(Console console, ParameterException wrong) {
+    String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
+    String message =
+        String.valueOf(wrong.getMessage()).replaceFirst("^Error: ", "").replaceFirst("\\.?$", ".");
+    console.error(message + " See: " + command + " --help");
+    return 2;
+  }
 
-    @Option(names = "--db")
-    String db = "";
-
-    @Option(names = "--all")
-    boolean all;
-
-    @Override
-    public void run() {
-      try {
-        DummyTask.run(() -> System.out.println(input + " " + out + " " + db + " " + all));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+  private static int failed(Console console, Exception failure) {
+    switch (failure) {
+      case JobException told -> console.error(told.getMessage());
+      case WarpwrightException told -> console.error(String.valueOf(told.getMessage()));
+      case UncheckedIOException io -> console.error(io.getMessage() + " " + io.getCause());
+      default -> console.error("Unexpected: " + failure);
     }
+    return isWrongArgument(failure) ? 2 : 1;
+  }
+
+  private static boolean isWrongArgument(Exception failure) {
+    return failure instanceof JobException.Usage
+        || (failure instanceof WarpwrightException refused
+            && refused.kind() == FailureKind.INVALID_CONFIGURATION);
   }
 }

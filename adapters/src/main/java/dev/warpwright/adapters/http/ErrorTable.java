@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ public record ErrorTable(
   static final String INSUFFICIENT_QUOTA = "insufficient_quota";
 
   private static final int PAYLOAD_TOO_LARGE = 413;
+  private static final Pattern STATUS = Pattern.compile("[1-5]\\d\\d");
 
   /**
    * The names that all protocols share: what OpenAI, Anthropic, Google and Amazon call the same
@@ -84,8 +86,8 @@ public record ErrorTable(
   }
 
   /**
-   * The one name that decisions see: the exhausted quota wherever it stands, else the code or the
-   * type, whichever this table knows, else the code, else the type.
+   * The one name that decisions see: the exhausted quota wherever it stands, else the code, unless
+   * it only repeats a status, else the type.
    */
   @Nullable String decidingName(ErrorObject error) {
     String code = error.code();
@@ -93,13 +95,8 @@ public record ErrorTable(
     if (isQuota(code) || isQuota(type)) {
       return INSUFFICIENT_QUOTA;
     }
-    if (isKnown(code)) {
-      return code;
-    }
-    if (isKnown(type)) {
-      return type;
-    }
-    return code != null ? code : type;
+    boolean codeIsName = code != null && !STATUS.matcher(code).matches();
+    return codeIsName || type == null ? code : type;
   }
 
   /** Whether the input was too long for the model. */
@@ -121,10 +118,6 @@ public record ErrorTable(
   /** A plain 400 or 422, a server error around the message, or an error without any status. */
   private static boolean mayHideContextOverflow(int status) {
     return status == 0 || status == 400 || status == 422 || status >= 500;
-  }
-
-  private boolean isKnown(@Nullable String name) {
-    return statusByName.containsKey(lower(name)) || contextNames.contains(lower(name));
   }
 
   private static boolean isQuota(@Nullable String name) {

@@ -18,7 +18,6 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 
 /**
  * Turns everything that can go wrong with an exchange into a {@link ProviderException}: the one
@@ -69,7 +68,7 @@ public final class Failures {
     try {
       var json = StrictJson.readDocument(body);
       return ErrorObject.in(json).or(() -> ErrorObject.itself(json)).orElse(ErrorObject.NONE);
-    } catch (JacksonException _) {
+    } catch (RuntimeException _) { // no JSON that is accepted
       String text = new String(body, StandardCharsets.UTF_8).strip();
       return new ErrorObject(
           null,
@@ -105,8 +104,7 @@ public final class Failures {
         .code(table.decidingName(error))
         .requestId(requestId(headers).orElse(null))
         .providerMessage(error.message())
-        .retryAfter(
-            RetryAfter.read(headers, error.details(), status, clock.instant()).orElse(null))
+        .retryAfter(RetryAfter.read(headers, error.details(), status, clock.instant()).orElse(null))
         .build();
   }
 

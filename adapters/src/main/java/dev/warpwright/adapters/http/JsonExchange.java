@@ -170,14 +170,14 @@ public final class JsonExchange {
       return StrictJson.readDocument(body);
     } catch (JacksonException e) {
       // The exception's own text may quote the content.
+      long good = e.getLocation() == null ? 0 : Math.max(0, e.getLocation().getByteOffset());
       throw failures.protocol(
-          "is no JSON that is accepted (one value, at most %d levels deep): it breaks off after %d of"
-                  .concat(" %d bytes.")
-              .formatted(
-                  StrictJson.MAX_DEPTH,
-                  e.getLocation() == null ? 0 : Math.max(0, e.getLocation().getByteOffset()),
-                  body.length),
+          "is no JSON that is accepted (one value, at most %d levels deep); it breaks off after %d"
+                  .formatted(StrictJson.MAX_DEPTH, good)
+              + " of %d bytes.".formatted(body.length),
           headers);
+    } catch (RuntimeException _) { // such as a number whose exponent is beyond all bounds
+      throw failures.protocol("holds a value that cannot be read.", headers);
     }
   }
 
@@ -198,8 +198,7 @@ public final class JsonExchange {
   }
 
   private ProviderException tooLong(HttpHeaders headers) {
-    return failures.protocol(
-        "is longer than the bound of " + maxBodyBytes + " bytes.", headers);
+    return failures.protocol("is longer than the bound of " + maxBodyBytes + " bytes.", headers);
   }
 
   /** What came of the body, cut at the bound; a body that breaks off is kept as far as it came. */
@@ -235,7 +234,7 @@ public final class JsonExchange {
   private static @Nullable ErrorObject errorWithWrongLabel(byte[] body) {
     try {
       return ErrorObject.in(StrictJson.readDocument(body)).orElse(null);
-    } catch (JacksonException _) {
+    } catch (RuntimeException _) {
       return null;
     }
   }
@@ -279,8 +278,8 @@ public final class JsonExchange {
    * Hands out the body as a stream and remembers it.
    *
    * <p>An interrupt may hit {@code send} in the moment in which the headers arrive: then the caller
-   * gets no response, and the JDK nobody who closes it. So the stream is noted where it is made, and
-   * {@link #release()} closes it, or whichever comes after it.
+   * gets no response, and the JDK nobody who closes it. So the stream is noted where it is made,
+   * and {@link #release()} closes it, or whichever comes after it.
    */
   private static final class HeldBody implements HttpResponse.BodyHandler<InputStream> {
     private @Nullable InputStream stream; // guarded by this

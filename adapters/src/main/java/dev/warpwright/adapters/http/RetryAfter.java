@@ -111,19 +111,21 @@ public final class RetryAfter {
         .or(() -> status == TOO_MANY_REQUESTS ? resetHeaders(headers, now) : Optional.empty());
   }
 
-  private static Optional<Duration> explicit(
-      Function<String, List<String>> headers, Instant now) {
+  private static Optional<Duration> explicit(Function<String, List<String>> headers, Instant now) {
     return first(headers.apply("retry-after-ms"), text -> number(text, NANOS_PER_MILLI))
         .or(
             () ->
                 first(
                     headers.apply("retry-after"),
-                    text -> number(text, NANOS_PER_SECOND).or(() -> until(httpDate(text, now), now))));
+                    text ->
+                        number(text, NANOS_PER_SECOND).or(() -> until(httpDate(text, now), now))));
   }
 
   private static Optional<Duration> first(
       List<String> values, Function<String, Optional<Duration>> form) {
-    return values.stream().map(value -> form.apply(value.strip())).flatMap(Optional::stream)
+    return values.stream()
+        .map(value -> form.apply(value.strip()))
+        .flatMap(Optional::stream)
         .findFirst();
   }
 
@@ -182,7 +184,9 @@ public final class RetryAfter {
   }
 
   private static Optional<Duration> retryInfo(JsonNode error) {
-    return error.path("details").valueStream()
+    return error
+        .path("details")
+        .valueStream()
         .filter(detail -> detail.path("@type").asString("").endsWith("RetryInfo"))
         .map(detail -> PROTOBUF_DURATION.matcher(detail.path("retryDelay").asString("")))
         .filter(Matcher::matches)
@@ -194,7 +198,8 @@ public final class RetryAfter {
     JsonNode headers = error.path("metadata").path("headers");
     Function<String, List<String>> values =
         name ->
-            headers.propertyStream()
+            headers
+                .propertyStream()
                 .filter(header -> header.getKey().equalsIgnoreCase(name))
                 .flatMap(header -> texts(header.getValue()))
                 .toList();

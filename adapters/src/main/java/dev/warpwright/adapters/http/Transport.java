@@ -22,8 +22,8 @@ public final class Transport implements AutoCloseable {
   /**
    * Makes a client.
    *
-   * <p>Its tasks run on virtual threads: the JDK's default executor keeps a platform thread per call
-   * in flight. The executor is a plain function, so it has no life of its own to end.
+   * <p>Its tasks run on virtual threads: the JDK's default executor keeps a platform thread per
+   * call in flight. The executor is a plain function, so it has no life of its own to end.
    *
    * @param connectTimeout how long a connection may take
    * @return the transport that owns it

@@ -31,8 +31,8 @@ final class ChatErrors {
               "This model's maximum context length is (?<window>#) tokens\\. However, you requested"
                   + " # tokens \\((?<input>#) in the messages, # in the completion\\)"),
           ContextForm.of(
-              "The (?:decoder )?prompt \\((?:total )?length #\\) is (?:longer than the maximum model"
-                  + " length of #|too long to fit into the model \\(context length #\\))"),
+              "The (?:decoder )?prompt \\((?:total )?length #\\) is (?:longer than the maximum"
+                  + " model length of #|too long to fit into the model \\(context length #\\))"),
           // SGLang
           ContextForm.of(
               "Requested token count exceeds the model's maximum context length of # tokens"),
@@ -56,11 +56,7 @@ final class ChatErrors {
   /** The table. */
   static final ErrorTable TABLE =
       new ErrorTable(
-          "OpenAI",
-          "x-request-id",
-          ErrorTable.COMMON_NAMES,
-          contextNames(),
-          CONTEXT_FORMS);
+          "OpenAI", "x-request-id", ErrorTable.COMMON_NAMES, contextNames(), CONTEXT_FORMS);
 
   private ChatErrors() {}
 

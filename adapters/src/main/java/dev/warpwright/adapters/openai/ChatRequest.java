@@ -156,8 +156,7 @@ final class ChatRequest {
   private static void results(
       List<ToolResult> results, Map<String, Integer> callOrder, ArrayNode out) {
     results.sort(
-        Comparator.comparing(
-            result -> callOrder.getOrDefault(result.callId(), Integer.MAX_VALUE)));
+        Comparator.comparing(result -> callOrder.getOrDefault(result.callId(), Integer.MAX_VALUE)));
     for (ToolResult result : results) {
       out.addObject()
           .put("role", "tool")

@@ -26,12 +26,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Reads a whole Chat Completions answer, leniently: what is not known is passed over, what is absent
- * stays absent. An answer without a first choice with a message breaks the protocol.
+ * Reads a whole Chat Completions answer, leniently: what is not known is passed over, what is
+ * absent stays absent. An answer without a first choice with a message breaks the protocol.
  */
 final class ChatResponse {
   private static final System.Logger LOG =
@@ -159,7 +158,7 @@ final class ChatResponse {
     try {
       StrictJson.read(new String(answer.bytes(), StandardCharsets.UTF_8));
       return false;
-    } catch (JacksonException _) {
+    } catch (RuntimeException _) {
       return true;
     }
   }

@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Calls block and set no time limit of their own beyond the connect timeout: an interrupt of the
  * calling thread closes the connection and ends the call. Nothing is retried and no redirect is
- * followed. Cleartext {@code http://} always uses HTTP/1.1. An answer may have 128 MiB, the arguments
- * of one tool call 1 MiB; more is a PROTOCOL failure.
+ * followed. Cleartext {@code http://} always uses HTTP/1.1. An answer may have 128 MiB, the
+ * arguments of one tool call 1 MiB; more is a PROTOCOL failure.
  *
  * <p>How calls fail: see {@link dev.warpwright.model.ProviderException.Kind}. An error object with
- * status 200 counts as its embedded status; an input longer than the context window is recognised by
- * code, and for compatible servers that send none by a closed table of whole messages.
+ * status 200 counts as its embedded status; an input longer than the context window is recognised
+ * by code, and for compatible servers that send none by a closed table of whole messages.
  *
  * <p>Thread-safe; one instance serves any number of calls. {@link #close()} aborts open calls
  * without waiting, and leaves a client alone that the program supplied.

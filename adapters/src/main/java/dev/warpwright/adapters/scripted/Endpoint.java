@@ -173,7 +173,7 @@ final class Endpoint {
     return new Reply(
         ExchangeOutcome.NO_RULE,
         Optional.empty(),
-        ServerResponse.json(500, ErrorBody.of(500, message, null, code)),
+        ServerResponse.json(500, ErrorBody.ofScript(message, code)),
         Duration.ZERO,
         Optional.empty());
   }

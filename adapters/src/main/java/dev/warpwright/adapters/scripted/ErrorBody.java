@@ -9,10 +9,15 @@ final class ErrorBody {
 
   /** An error object as text. */
   static String of(int status, String message, @Nullable String param, @Nullable String code) {
+    return of(type(status), message, param, code);
+  }
+
+  private static String of(
+      String type, String message, @Nullable String param, @Nullable String code) {
     var root = StrictJson.mapper().createObjectNode();
     root.putObject("error")
         .put("message", message)
-        .put("type", type(status))
+        .put("type", type)
         .put("param", param)
         .put("code", code);
     return StrictJson.write(root);
@@ -21,6 +26,11 @@ final class ErrorBody {
   /** What a scripted status says if the script gives it no body. */
   static String scripted(int status) {
     return of(status, "The script answers with status " + status + ".", null, null);
+  }
+
+  /** What a script that has no answer says: a type of its own, so that the code speaks. */
+  static String ofScript(String message, String code) {
+    return of("script_error", message, null, code);
   }
 
   private static String type(int status) {

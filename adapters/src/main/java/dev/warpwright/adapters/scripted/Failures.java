@@ -1,10 +1,15 @@
 package dev.warpwright.adapters.scripted;
 
+import dev.warpwright.adapters.http.RetryAfter;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ProviderException;
-import java.math.BigDecimal;
-import java.time.Duration;
+import java.net.http.HttpHeaders;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -14,20 +19,21 @@ final class Failures {
   /** The code of a request that no rule matches. */
   static final String NO_RULE = "no_rule";
 
-  private static final BigDecimal MAX_WAIT_SECONDS = BigDecimal.valueOf(86_400);
-
   private Failures() {}
 
-  static ProviderException status(Fault.Status fault) {
-    JsonNode error = error(fault.body());
-    String code = text(error, "code");
+  static ProviderException status(Fault.Status fault, String requestId, Instant now) {
+    Optional<JsonNode> error = error(fault.body());
+    Optional<String> code = text(error, "code").or(() -> text(error, "type"));
+    Optional<String> message =
+        error.isPresent() ? text(error, "message") : Optional.of(fault.body());
     return ProviderException.builder(
             ProviderException.Kind.HTTP_STATUS,
             "Scripted request failed with status " + fault.status() + ".")
         .status(fault.status())
-        .code(code == null ? text(error, "type") : code)
-        .providerMessage(text(error, "message"))
-        .retryAfter(retryAfter(fault))
+        .code(code.orElse(null))
+        .requestId(requestId)
+        .providerMessage(message.orElse(null))
+        .retryAfter(RetryAfter.read(headers(fault), error, fault.status(), now).orElse(null))
         .build();
   }
 
@@ -37,17 +43,19 @@ final class Failures {
         .build();
   }
 
-  static ProviderException garbage() {
+  static ProviderException garbage(@Nullable String requestId) {
     return ProviderException.builder(
             ProviderException.Kind.PROTOCOL, "The scripted response cannot be understood.")
+        .requestId(requestId)
         .build();
   }
 
-  static ProviderException noRule(Conversation conversation) {
+  static ProviderException noRule(Conversation conversation, String requestId) {
     return ProviderException.builder(
             ProviderException.Kind.HTTP_STATUS, "Scripted request failed with status 500.")
         .status(500)
         .code(NO_RULE)
+        .requestId(requestId)
         .providerMessage(noRuleText(conversation))
         .build();
   }
@@ -61,42 +69,30 @@ final class Failures {
         + " messages.";
   }
 
-  private static JsonNode error(String body) {
+  private static Optional<JsonNode> error(String body) {
     try {
-      return StrictJson.read(body).path("error");
+      return Optional.of(StrictJson.read(body).path("error")).filter(JsonNode::isObject);
     } catch (JacksonException e) {
-      return StrictJson.mapper().createObjectNode(); // a body in plain text has no error object
+      return Optional.empty(); // a body in plain text
     }
   }
 
-  private static @Nullable String text(JsonNode error, String key) {
-    JsonNode value = error.path(key);
-    return value.isString() ? value.stringValue() : null;
+  private static Optional<String> text(Optional<JsonNode> error, String key) {
+    return error
+        .map(members -> members.path(key))
+        .filter(JsonNode::isString)
+        .map(JsonNode::stringValue);
   }
 
-  /** The wait in seconds or milliseconds; a date is not looked at, so the result is always one. */
-  private static @Nullable Duration retryAfter(Fault.Status fault) {
-    Duration seconds = null;
-    for (Map.Entry<String, String> field : fault.headers()) {
-      if (field.getKey().equalsIgnoreCase("retry-after-ms")) {
-        return wait(field.getValue(), 3);
-      }
-      if (field.getKey().equalsIgnoreCase("retry-after")) {
-        seconds = wait(field.getValue(), 0);
-      }
-    }
-    return seconds;
-  }
-
-  private static @Nullable Duration wait(String value, int decimals) {
-    try {
-      BigDecimal seconds = new BigDecimal(value.strip()).movePointLeft(decimals);
-      if (seconds.signum() < 0 || seconds.compareTo(MAX_WAIT_SECONDS) > 0) {
-        return null;
-      }
-      return Duration.ofNanos(seconds.movePointRight(9).longValue());
-    } catch (NumberFormatException e) {
-      return null; // a date, or nothing that a client would understand
-    }
+  private static HttpHeaders headers(Fault.Status fault) {
+    Map<String, List<String>> fields = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    fault
+        .headers()
+        .forEach(
+            field ->
+                fields
+                    .computeIfAbsent(field.getKey(), name -> new ArrayList<>())
+                    .add(field.getValue()));
+    return HttpHeaders.of(fields, (name, value) -> true);
   }
 }

@@ -3,6 +3,7 @@ package dev.warpwright.adapters.scripted;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ProviderException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -38,7 +39,8 @@ final class Playback {
    * @return how long the answer is held up
    * @throws ProviderException if the fault is a failure
    */
-  Duration holdUp(Conversation conversation) throws InterruptedException {
+  Duration holdUp(Conversation conversation, String requestId, Instant now)
+      throws InterruptedException {
     Optional<FaultRule> rule = faults.arrive(conversation).fault();
     if (rule.isEmpty()) {
       return Duration.ZERO;
@@ -46,11 +48,11 @@ final class Playback {
     return switch (rule.get().fault()) {
       case Fault.SlowHeaders(Duration delay) -> delay;
       case Fault.Stall() -> stall();
-      case Fault.Status status -> throw Failures.status(status);
+      case Fault.Status status -> throw Failures.status(status, requestId, now);
       case Fault.Reset reset -> throw Failures.broken("was reset");
       case Fault.CutBody cut -> throw Failures.broken("ended in the middle of the body");
-      case Fault.NoHttp garbage -> throw Failures.garbage();
-      case Fault.NoJson garbage -> throw Failures.garbage();
+      case Fault.NoHttp garbage -> throw Failures.garbage(null);
+      case Fault.NoJson garbage -> throw Failures.garbage(requestId);
     };
   }
 
@@ -59,7 +61,8 @@ final class Playback {
     throw new AssertionError("A latch that is never counted down was passed.");
   }
 
-  ScriptedAnswer answer(ModelCall call, Conversation conversation) throws InterruptedException {
+  ScriptedAnswer answer(ModelCall call, Conversation conversation, String requestId)
+      throws InterruptedException {
     ScriptedModel.@Nullable Answering step = steps.poll();
     if (step != null) {
       return step.answer(call);
@@ -70,6 +73,6 @@ final class Playback {
       }
     }
     Optional<Script.Reply> reply = script == null ? Optional.empty() : script.answer(conversation);
-    return reply.orElseThrow(() -> Failures.noRule(conversation)).answer();
+    return reply.orElseThrow(() -> Failures.noRule(conversation, requestId)).answer();
   }
 }

@@ -163,18 +163,15 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    long number = log.begin(call);
+    String requestId = "req_" + log.begin(call);
     try {
       Conversation conversation = Conversation.of(modelId, call.messages());
-      time.sleep(playback.holdUp(conversation));
-      ScriptedAnswer answer = playback.answer(call, conversation);
+      time.sleep(playback.holdUp(conversation, requestId, time.now()));
+      ScriptedAnswer answer = playback.answer(call, conversation, requestId);
       time.sleep(answer.latency());
       ModelResponse response = answer.to(call.messages());
       return new ModelResponse(
-          response.message(),
-          response.finishReason(),
-          response.usage(),
-          Optional.of("req_" + number));
+          response.message(), response.finishReason(), response.usage(), Optional.of(requestId));
     } finally {
       log.end();
     }

@@ -13,10 +13,10 @@ import java.util.Set;
 /**
  * Ids for tool calls that came without one.
  *
- * <p>An adapter sees neither run nor step. What stands for them is the conversation so far (how many
- * messages, which calls) and the answer itself, hashed: the same answer to the same conversation has
- * the same ids, and a later step of the same run has others, even if the model says the same again.
- * An id that the conversation already uses is never given.
+ * <p>An adapter sees neither run nor step. What stands for them is the conversation so far (how
+ * many messages, which calls) and the answer itself, hashed: the same answer to the same
+ * conversation has the same ids, and a later step of the same run has others, even if the model
+ * says the same again. An id that the conversation already uses is never given.
  */
 public final class CallIds {
   private static final int HASH_BYTES = 12;

@@ -47,10 +47,8 @@ public final class ToolArguments {
       if (!input.isObject() && input.value() instanceof String wrapped) {
         input = Json.parse(wrapped);
       }
-      return input.isObject()
-          ? new ToolCall(id, name, input)
-          : ToolCall.malformed(id, name, text);
-    } catch (InvalidRequestException _) {
+      return input.isObject() ? new ToolCall(id, name, input) : ToolCall.malformed(id, name, text);
+    } catch (InvalidRequestException | NumberFormatException _) { // an exponent beyond all bounds
       return ToolCall.malformed(id, name, text);
     }
   }

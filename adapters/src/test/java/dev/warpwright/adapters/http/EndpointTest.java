@@ -50,8 +50,7 @@ final class EndpointTest {
   @Tag("R377")
   void cleartext_to_another_host_needs_to_be_allowed(String url) {
     InvalidRequestException refused =
-        assertThrows(
-            InvalidRequestException.class, () -> Endpoint.of(URI.create(url), false));
+        assertThrows(InvalidRequestException.class, () -> Endpoint.of(URI.create(url), false));
     assertEquals(FailureKind.INVALID_CONFIGURATION, refused.kind());
     assertTrue(refused.getMessage().contains("allowCleartext()"), refused.getMessage());
     assertEquals(URI.create(url), Endpoint.of(URI.create(url), true).base());
@@ -86,12 +85,10 @@ final class EndpointTest {
   void a_path_is_added_whatever_slashes_the_base_ends_with() {
     for (String base : new String[] {"https://h/v1", "https://h/v1/", "https://h/v1//"}) {
       assertEquals(
-          URI.create("https://h/v1/chat"),
-          Endpoint.of(URI.create(base), false).resolve("/chat"));
+          URI.create("https://h/v1/chat"), Endpoint.of(URI.create(base), false).resolve("/chat"));
     }
     assertEquals(
-        URI.create("https://h/chat"),
-        Endpoint.of(URI.create("https://h"), false).resolve("/chat"));
+        URI.create("https://h/chat"), Endpoint.of(URI.create("https://h"), false).resolve("/chat"));
   }
 
   @ParameterizedTest
@@ -99,8 +96,7 @@ final class EndpointTest {
       strings = {"", " ", "key\n", "\rkey", "k\0ey", "k\u007fey", "schlüssel", "a b", "\tkey"})
   void a_token_with_anything_but_visible_ascii_is_refused_without_being_shown(String key) {
     InvalidRequestException refused =
-        assertThrows(
-            InvalidRequestException.class, () -> HeaderValues.requireToken("apiKey", key));
+        assertThrows(InvalidRequestException.class, () -> HeaderValues.requireToken("apiKey", key));
     assertEquals(FailureKind.INVALID_CONFIGURATION, refused.kind());
     assertTrue(refused.getMessage().startsWith("apiKey "), refused.getMessage());
     assertFalse(refused.getMessage().substring(6).contains("ey"), refused.getMessage());

@@ -64,16 +64,20 @@ final class JsonExchangeTest {
         answer -> answer.json().toString());
   }
 
-  private ProviderException failure(Script script) throws IOException {
+  private ProviderException failure(Script script) throws Exception {
     return failure(exchange, script);
   }
 
-  private static ProviderException failure(JsonExchange exchange, Script script)
-      throws IOException {
+  /** How the call fails; the closes are awaited while the server runs. */
+  private static ProviderException failure(JsonExchange exchange, Script script, Close... closes)
+      throws Exception {
     try (RawServer server = new RawServer(script)) {
       ProviderException failure =
           assertThrows(ProviderException.class, () -> post(exchange, server.uri()));
       assertEquals(1, server.requests().size(), "a request is sent once");
+      for (Close close : closes) {
+        close.await();
+      }
       return failure;
     }
   }
@@ -104,6 +108,18 @@ final class JsonExchangeTest {
       post(new JsonExchange(Transport.borrow(lent), FAILURES), server.uri());
       String request = server.requests().getFirst().toLowerCase(Locale.ROOT);
       assertFalse(request.contains("upgrade"), request);
+    }
+  }
+
+  @Test
+  @Tag("Y19")
+  void a_request_has_no_timeout_of_the_jdk() throws Exception {
+    try (HttpClient client = HttpClient.newHttpClient();
+        RawServer server = new RawServer(c -> c.answer("200 OK", JSON, "{}"))) {
+      ObservedClient observed = new ObservedClient(client);
+      post(new JsonExchange(Transport.borrow(observed), FAILURES), server.uri());
+      assertEquals(1, observed.requests.size());
+      assertTrue(observed.requests.getFirst().timeout().isEmpty());
     }
   }
 
@@ -223,8 +239,7 @@ final class JsonExchangeTest {
   // --- broken connections -----------------------------------------------------------------------
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"", "HTTP/1.1 200 OK\r\nContent-", COUNTED, CHUNKED, CHUNKED + "ff\r\n1"})
+  @ValueSource(strings = {"", "HTTP/1.1 200 OK\r\nContent-", COUNTED, CHUNKED, CHUNKED + "ff\r\n1"})
   @Tag("R91")
   void a_connection_that_is_cut_or_reset_is_a_read_failure(String sent) throws Exception {
     ProviderException cut =
@@ -306,7 +321,9 @@ final class JsonExchangeTest {
           .start(
               () -> {
                 try (Socket client = socket.accept()) {
-                  client.getOutputStream().write("HTTP/1.1 400 Bad\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+                  client
+                      .getOutputStream()
+                      .write("HTTP/1.1 400 Bad\r\n\r\n".getBytes(StandardCharsets.UTF_8));
                   client.getOutputStream().flush();
                   client.getInputStream().transferTo(java.io.OutputStream.nullOutputStream());
                 } catch (IOException _) {
@@ -314,8 +331,7 @@ final class JsonExchangeTest {
                 }
               });
       URI uri = URI.create("https://localhost:" + socket.getLocalPort());
-      ProviderException failure =
-          assertThrows(ProviderException.class, () -> post(exchange, uri));
+      ProviderException failure = assertThrows(ProviderException.class, () -> post(exchange, uri));
       assertEquals(Kind.CONNECT, failure.kind(), String.valueOf(failure.getCause()));
     }
   }
@@ -336,8 +352,7 @@ final class JsonExchangeTest {
               "http://" + full.getInetAddress().getHostAddress() + ":" + full.getLocalPort());
       ProviderException failure =
           assertThrows(
-              ProviderException.class,
-              () -> post(new JsonExchange(impatient, FAILURES), uri));
+              ProviderException.class, () -> post(new JsonExchange(impatient, FAILURES), uri));
       assertEquals(Kind.TIMEOUT, failure.kind(), String.valueOf(failure.getCause()));
     }
   }
@@ -371,7 +386,9 @@ final class JsonExchangeTest {
       throws Exception {
     try (RawServer server =
         new RawServer(
-            c -> c.answer(status + " No", JSON, "{\"error\":{\"message\":\"no\",\"code\":\"c\"}}"))) {
+            c ->
+                c.answer(
+                    status + " No", JSON, "{\"error\":{\"message\":\"no\",\"code\":\"c\"}}"))) {
       for (int i = 1; i <= 5; i++) {
         ProviderException failure =
             assertThrows(ProviderException.class, () -> post(exchange, server.uri()));
@@ -392,6 +409,7 @@ final class JsonExchangeTest {
     "application/json, ''",
     "application/json, '{\"a\":1} x'",
     "application/json, '{\"a\":'",
+    "application/json, '{\"a\":1e99999999999999}'",
     "text/html, <html>",
     "text/plain, '{\"a\":1}'"
   })
@@ -417,11 +435,11 @@ final class JsonExchangeTest {
       })
   @Tag("R378")
   @Tag("Y22")
-  void an_endless_body_of_a_failure_is_cut_and_its_connection_closed(String head)
-      throws Exception {
+  void an_endless_body_of_a_failure_is_cut_and_its_connection_closed(String head) throws Exception {
     Close close = new Close();
     ProviderException failure =
         failure(
+            exchange,
             c -> {
               c.write(head);
               try {
@@ -431,8 +449,8 @@ final class JsonExchangeTest {
               } catch (IOException _) {
                 c.awaitClose(close);
               }
-            });
-    close.await();
+            },
+            close);
     boolean failed = head.startsWith("HTTP/1.1 500");
     assertEquals(failed ? Kind.HTTP_STATUS : Kind.PROTOCOL, failure.kind());
     assertEquals(failed ? 500 : 0, failure.status());
@@ -455,8 +473,8 @@ final class JsonExchangeTest {
               } catch (IOException _) {
                 c.awaitClose(close);
               }
-            });
-    close.await();
+            },
+            close);
     assertEquals(Kind.PROTOCOL, failure.kind());
     assertTrue(failure.getMessage().contains("100000"), failure.getMessage());
   }
@@ -478,16 +496,16 @@ final class JsonExchangeTest {
   @Test
   @Tag("R378")
   @Tag("Y22")
-  void an_answer_that_announces_more_than_128_mib_is_refused_without_being_read()
-      throws Exception {
+  void an_answer_that_announces_more_than_128_mib_is_refused_without_being_read() throws Exception {
     Close close = new Close();
     ProviderException failure =
         failure(
+            exchange,
             c -> {
               c.write("HTTP/1.1 200 OK\r\nContent-Length: 134217729\r\n\r\n{");
               c.awaitClose(close);
-            });
-    close.await();
+            },
+            close);
     assertEquals(Kind.PROTOCOL, failure.kind());
     assertTrue(failure.getMessage().contains("134217728"), failure.getMessage());
   }
@@ -545,11 +563,12 @@ final class JsonExchangeTest {
     Close close = new Close();
     ProviderException failure =
         failure(
+            exchange,
             c -> {
               c.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: ping\n\n");
               c.awaitClose(close);
-            });
-    close.await();
+            },
+            close);
     assertEquals(Kind.PROTOCOL, failure.kind());
     assertTrue(failure.getMessage().contains("text/event-stream"), failure.getMessage());
   }
@@ -573,8 +592,7 @@ final class JsonExchangeTest {
     try (RawServer server = new RawServer(c -> c.answer("200 OK", JSON, deepest))) {
       assertEquals(deepest, post(exchange, server.uri()));
     }
-    ProviderException failure =
-        failure(c -> c.answer("200 OK", JSON, "[" + deepest + "]"));
+    ProviderException failure = failure(c -> c.answer("200 OK", JSON, "[" + deepest + "]"));
     assertEquals(Kind.PROTOCOL, failure.kind());
   }
 
@@ -630,8 +648,7 @@ final class JsonExchangeTest {
       assertTrue(stalled.await(10, TimeUnit.SECONDS));
       transport.close();
       close.await();
-      ProviderException failure =
-          assertInstanceOf(ProviderException.class, caller.outcome());
+      ProviderException failure = assertInstanceOf(ProviderException.class, caller.outcome());
       assertEquals(Kind.OTHER, failure.kind());
       assertEquals("The adapter was closed.", failure.getMessage());
     }
@@ -651,8 +668,7 @@ final class JsonExchangeTest {
               () -> post(new JsonExchange(borrowed, FAILURES), server.uri()));
       assertEquals(Kind.OTHER, failure.kind());
       assertFalse(lent.isTerminated());
-      assertEquals(
-          "{}", post(new JsonExchange(Transport.borrow(lent), FAILURES), server.uri()));
+      assertEquals("{}", post(new JsonExchange(Transport.borrow(lent), FAILURES), server.uri()));
     }
   }
 

@@ -31,6 +31,7 @@ public final class RawServer implements AutoCloseable {
   private final List<String> requests = new CopyOnWriteArrayList<>();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final AtomicInteger accepted = new AtomicInteger();
+  private volatile boolean closing;
 
   public RawServer(Script script) throws IOException {
     this.script = script;
@@ -79,6 +80,7 @@ public final class RawServer implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
+    closing = true; // what the connections see from now on is not the client's doing
     socket.close();
     for (Socket client : open) {
       client.close();
@@ -125,8 +127,7 @@ public final class RawServer implements AutoCloseable {
     public void answer(String status, String contentType, String body) throws IOException {
       write(
           "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s"
-              .formatted(
-                  status, contentType, body.getBytes(StandardCharsets.UTF_8).length, body));
+              .formatted(status, contentType, body.getBytes(StandardCharsets.UTF_8).length, body));
     }
 
     /** Ends the connection with a FIN. */
@@ -149,8 +150,10 @@ public final class RawServer implements AutoCloseable {
       } catch (IOException _) {
         // a reset is a close
       }
-      close.nanoTime = System.nanoTime();
-      close.seen.countDown();
+      if (!closing) {
+        close.nanoTime = System.nanoTime();
+        close.seen.countDown();
+      }
     }
   }
 
@@ -159,7 +162,10 @@ public final class RawServer implements AutoCloseable {
     private final CountDownLatch seen = new CountDownLatch(1);
     private volatile long nanoTime;
 
-    /** Waits, at most ten seconds, and returns the moment on the clock of System.nanoTime. */
+    /**
+     * Waits, at most ten seconds and while the server runs, and returns the moment on the clock of
+     * System.nanoTime.
+     */
     public long await() throws InterruptedException {
       if (!seen.await(10, TimeUnit.SECONDS)) {
         throw new AssertionError("The server never saw the connection close.");

@@ -32,8 +32,7 @@ final class RetryAfterTest {
   }
 
   private static Optional<Duration> read(String error) {
-    return RetryAfter.read(
-        headers(), Optional.of(StrictJson.read(error)), 503, NOW);
+    return RetryAfter.read(headers(), Optional.of(StrictJson.read(error)), 503, NOW);
   }
 
   @ParameterizedTest
@@ -79,16 +78,30 @@ final class RetryAfterTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "-1", "-0.5", "NaN", "Infinity", "-Infinity", "soon", "", " ", "1e3", "1,5", "0x10", "1 s",
-        "Wed, 32 Oct 2026 07:28:00 GMT", "Wed, 21 Foo 2026 07:28:00 GMT", "Wed,", ",", "21 Oct"
+        "-1",
+        "-0.5",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "soon",
+        "",
+        " ",
+        "1e3",
+        "1,5",
+        "0x10",
+        "1 s",
+        "Wed, 32 Oct 2026 07:28:00 GMT",
+        "Wed, 21 Foo 2026 07:28:00 GMT",
+        "Wed,",
+        ",",
+        "21 Oct"
       })
   @Tag("R99")
   void what_is_negative_not_finite_or_not_understood_is_ignored(String value) {
     assertEquals(Optional.empty(), read(503, "retry-after", value));
     assertEquals(Optional.empty(), read(503, "retry-after-ms", value));
     assertEquals(
-        Optional.of(Duration.ofSeconds(2)),
-        read(503, "retry-after-ms", value, "retry-after", "2"));
+        Optional.of(Duration.ofSeconds(2)), read(503, "retry-after-ms", value, "retry-after", "2"));
   }
 
   @Test
@@ -98,8 +111,7 @@ final class RetryAfterTest {
         Optional.of(Duration.ofMillis(5)),
         read(429, "retry-after-ms", "5", "retry-after", "9", "ratelimit-reset", "99"));
     assertEquals(
-        Optional.of(Duration.ofSeconds(9)),
-        read(429, "retry-after", "9", "ratelimit-reset", "99"));
+        Optional.of(Duration.ofSeconds(9)), read(429, "retry-after", "9", "ratelimit-reset", "99"));
   }
 
   @ParameterizedTest
@@ -144,8 +156,7 @@ final class RetryAfterTest {
   @Tag("FR-X05")
   void a_reset_time_in_the_metadata_of_the_error_is_read(String headers) {
     assertEquals(
-        Optional.of(Duration.ofSeconds(60)),
-        read("{\"metadata\":{\"headers\":" + headers + "}}"));
+        Optional.of(Duration.ofSeconds(60)), read("{\"metadata\":{\"headers\":" + headers + "}}"));
   }
 
   @Test

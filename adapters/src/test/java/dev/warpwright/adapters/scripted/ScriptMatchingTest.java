@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -258,7 +259,7 @@ class ScriptMatchingTest {
             { "rules": [ { "when": {}, "answer": { "tools": [ { "name": "t" }, { "name": "t" } ] } } ] }
             """);
     Set<String> ids = new HashSet<>();
-    List<Message> conversation = new java.util.ArrayList<>(List.of(Message.user("a")));
+    List<Message> conversation = new ArrayList<>(List.of(Message.user("a")));
     for (int turn = 0; turn < 20; turn++) {
       Message answer = answer(script, conversation.toArray(Message[]::new)).message();
       assertEquals(answer, answer(script, conversation.toArray(Message[]::new)).message());
@@ -271,6 +272,13 @@ class ScriptMatchingTest {
     }
     assertNotEquals(
         answer(script, Message.user("ab")).message(), answer(script, Message.user("ba")).message());
+  }
+
+  @Test
+  void conversationsThatOnlyReadAlikeHaveDifferentIds() {
+    assertNotEquals(
+        Fingerprint.of(List.of(Message.user("a"), Message.user("b"))),
+        Fingerprint.of(List.of(Message.user("aUSERb"))));
   }
 
   @Test

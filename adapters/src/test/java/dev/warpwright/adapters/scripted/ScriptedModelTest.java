@@ -22,10 +22,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,7 +61,7 @@ class ScriptedModelTest {
 
     @Override
     public RandomGenerator random() {
-      return new java.util.Random(1);
+      return new Random(1);
     }
 
     @Override
@@ -175,11 +177,12 @@ class ScriptedModelTest {
     "Retry-After, 3, PT3S",
     "retry-after-ms, 1.5, PT0.0015S",
     "Retry-After, -1,",
-    "Retry-After, 'Wed, 21 Oct 2015 07:28:00 GMT',",
+    "Retry-After, 'Wed, 21 Oct 2015 07:28:00 GMT', PT0S",
+    "RETRY-AFTER, 2, PT2S",
     "Retry-After, 1e9,"
   })
-  void theWaitIsReadFromSecondsAndMilliseconds(
-      String header, String value, @org.jspecify.annotations.Nullable Duration expected) {
+  void theWaitIsReadAsTheHttpAdaptersReadIt(
+      String header, String value, @Nullable Duration expected) {
     assertEquals(
         Optional.ofNullable(expected),
         failure("{ \"status\": 503, \"headers\": { \"%s\": \"%s\" } }".formatted(header, value))
@@ -190,8 +193,10 @@ class ScriptedModelTest {
   void aStatusWithoutBodyHasTheTypeOfItsStatusAsCode() {
     assertEquals(Optional.of("server_error"), failure("{ \"status\": 503 }").code());
     assertEquals(Optional.of("rate_limit_error"), failure("{ \"status\": 429 }").code());
-    assertEquals(
-        Optional.empty(), failure("{ \"status\": 502, \"body\": \"<h1>Bad</h1>\" }").code());
+    ProviderException plain = failure("{ \"status\": 502, \"body\": \"<h1>Bad</h1>\" }");
+    assertEquals(Optional.empty(), plain.code());
+    assertEquals(Optional.of("<h1>Bad</h1>"), plain.providerMessage());
+    assertEquals(Optional.of("req_1"), plain.requestId());
   }
 
   @ParameterizedTest

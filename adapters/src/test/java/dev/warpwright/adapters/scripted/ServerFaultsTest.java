@@ -122,6 +122,20 @@ class ServerFaultsTest {
   }
 
   @Test
+  void theLatencyOfAnAnswerPassesBeforeIt() throws Exception {
+    Script script =
+        Script.parse(
+            """
+            { "rules": [ { "when": {}, "answer": { "text": "Done.", "latency": "PT0.05S" } } ] }
+            """);
+    try (ScriptedServer server = ScriptedServer.start(script)) {
+      long start = System.nanoTime();
+      assertEquals(200, send(server).statusCode());
+      assertTrue(System.nanoTime() - start >= 50_000_000);
+    }
+  }
+
+  @Test
   void aRequestSentAheadDuringALatencyIsKept() throws Exception {
     try (ScriptedServer server = serverWith("{ \"times\": 1, \"slowHeaders\": \"PT0.05S\" }");
         RawClient client = new RawClient(server)) {

@@ -1,6 +1,5 @@
 package dev.warpwright.store.jdbc;
 
-import dev.warpwright.task.Deadline;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -13,8 +12,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * here until every commit that it may have seen is durable, or has failed and been settled.
  */
 final class CommitFence {
-  private static final long DEADLINE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition settled = lock.newCondition();
   private final AtomicLong begun = new AtomicLong();
@@ -36,8 +33,10 @@ final class CommitFence {
     }
   }
 
-  /** Waits, not interruptibly, for the commits begun so far; false if the deadline passed first. */
-  boolean await(Deadline deadline) {
+  /**
+   * Waits, not interruptibly, for the commits begun so far; false if the patience was over first.
+   */
+  boolean await(Patience patience) {
     long seen = begun.get();
     if (durable >= seen) {
       return true;
@@ -46,13 +45,12 @@ final class CommitFence {
     lock.lock();
     try {
       while (durable < seen) {
-        if (deadline.hasPassed()) {
+        long nanos = patience.nextNanos();
+        if (nanos <= 0) {
           return false;
         }
         try {
-          var _ =
-              settled.await(
-                  Math.min(deadline.remainingNanos(), DEADLINE_CHECK_NANOS), TimeUnit.NANOSECONDS);
+          var _ = settled.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
           interrupted = true;
         }

@@ -244,7 +244,7 @@ public final class JdbcRunStore implements RunStore {
   }
 
   private <T extends @Nullable Object> T write(Operation<T> operation, Deadline deadline) {
-    queue.put(operation, deadline);
+    queue.put(operation, new Patience(deadline, 0, time));
     Verdict<T> withdrawn =
         new Verdict.Refused<>(
             () ->
@@ -260,7 +260,10 @@ public final class JdbcRunStore implements RunStore {
                         + " the run "
                         + operation.run
                         + " was written is unknown. The run can be resumed: its log tells."));
-    return operation.pending.await(deadline, graceNanos, time, withdrawn, unknown).get();
+    return operation
+        .pending
+        .await(new Patience(deadline, graceNanos, time), withdrawn, unknown)
+        .get();
   }
 
   private static StoreException late(String message) {
@@ -340,6 +343,16 @@ public final class JdbcRunStore implements RunStore {
     return readers.read(connection -> ListQuery.read(connection, query), deadline);
   }
 
+  /** How many operations wait to be written; for tests. */
+  int queued() {
+    return queue.size();
+  }
+
+  /** Whether new calls are refused; for tests. */
+  boolean isClosing() {
+    return queue.isClosed();
+  }
+
   /**
    * {@inheritDoc}
    *
@@ -351,19 +364,7 @@ public final class JdbcRunStore implements RunStore {
     readers.close();
     List<Thread> threads = new ArrayList<>(readers.threads());
     threads.add(journal.thread());
-    boolean interrupted = false;
-    for (Thread thread : threads) {
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    }
+    threads.forEach(Threads::join);
     releases.tellAll();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

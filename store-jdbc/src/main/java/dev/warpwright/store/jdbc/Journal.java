@@ -9,9 +9,11 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +46,7 @@ final class Journal {
   private @Nullable JournalSession session;
   private long epoch;
   private List<Operation<?>> batch = List.of();
+  private final List<Operation<?>> owed = new ArrayList<>(); // releases that failed
   private boolean committing; // a failure now leaves the fate of the batch open
 
   private Journal(
@@ -85,7 +88,11 @@ final class Journal {
         new Journal(dialect, durability, hook, queue, onRelease, opened, name, startedNanos);
     journal.thread.start();
     Verdict<Long> never = new Verdict.Refused<>(IllegalStateException::new);
-    return new Opened(journal, opened.await(Deadline.never(), 0, time, never, never).get());
+    Verdict<Long> epoch = opened.await(new Patience(Deadline.never(), 0, time), never, never);
+    if (epoch instanceof Verdict.Refused) {
+      Threads.join(journal.thread);
+    }
+    return new Opened(journal, epoch.get());
   }
 
   Thread thread() {
@@ -111,10 +118,12 @@ final class Journal {
       }
       opened.settle(new Verdict.Done<>(epoch));
       while (true) {
-        batch = queue.take();
-        if (batch.isEmpty()) {
+        List<Operation<?>> taken = queue.take();
+        if (taken.isEmpty()) {
           return;
         }
+        batch = Stream.concat(owed.stream(), taken.stream()).toList();
+        owed.clear();
         process();
       }
     } finally {
@@ -144,24 +153,35 @@ final class Journal {
     try {
       commit(batch);
     } catch (SQLException | RuntimeException e) {
-      LOG.warn("A commit of {} operations failed; they are settled one by one.", batch.size(), e);
+      LOG.warn(
+          "A commit of {} operations failed, they are settled one by one: {}",
+          batch.size(),
+          e.toString());
+      LOG.debug("The failure of the commit", e);
       boolean maybeWritten = committing;
       for (Operation<?> operation : batch) {
         settle(operation, maybeWritten, e);
       }
     }
     fence.settle();
-    for (Operation<?> operation : batch) {
-      operation.acknowledge();
-      if (operation instanceof Operation.Release) {
-        onRelease.accept(operation.run);
-      }
-    }
+    batch.forEach(this::acknowledge);
     batch = List.of();
     try {
       hook.at(Boundary.AFTER_ACKNOWLEDGEMENT);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** Tells the caller. Nobody asks for a failed release again, so the next commit repeats it. */
+  private void acknowledge(Operation<?> operation) {
+    operation.acknowledge();
+    if (operation instanceof Operation.Release) {
+      if (operation.isDone()) {
+        onRelease.accept(operation.run);
+      } else {
+        owed.add(operation);
+      }
     }
   }
 
@@ -172,7 +192,7 @@ final class Journal {
     hook.at(Boundary.BEFORE_STATEMENT);
     boolean fenced = open.lockWorker() != epoch;
     for (Operation<?> operation : operations) {
-      if (fenced) {
+      if (fenced && !(operation instanceof Operation.Release)) {
         operation.refuse(this::fenced);
       } else {
         operation.judge(open, epoch);
@@ -184,7 +204,7 @@ final class Journal {
     committing = true;
     open.commit();
     hook.at(Boundary.AFTER_COMMIT);
-    if (operations.stream().anyMatch(Operation::needsDisk)) {
+    if (operations.stream().anyMatch(Operation::wroteEvents)) {
       open.sync(dialect, durability);
     }
     hook.at(Boundary.BEFORE_ACKNOWLEDGEMENT);
@@ -226,10 +246,17 @@ final class Journal {
         reconnect();
       }
     } catch (SQLException | RuntimeException e) {
-      cause.addSuppressed(e);
+      addSuppressed(cause, e);
       Exception first = cause;
       boolean unknown = open;
       operation.refuse(() -> unknown ? unknown(operation, first) : notWritten(operation, first));
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // a database may throw the same failure twice
+  private static void addSuppressed(Exception first, Exception later) {
+    if (later != first) {
+      first.addSuppressed(later);
     }
   }
 

@@ -36,11 +36,6 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
   abstract long bytes();
 
-  /** Whether the caller waits for it; if not, it needs no disk of its own. */
-  boolean awaited() {
-    return true;
-  }
-
   /**
    * Judges and writes, in the open transaction.
    *
@@ -66,9 +61,17 @@ abstract sealed class Operation<T extends @Nullable Object> {
     verdict = new Verdict.Refused<>(reason);
   }
 
-  /** Whether its caller must not hear of it before it is durable. */
-  final boolean needsDisk() {
-    return awaited() && verdict instanceof Verdict.Done;
+  /**
+   * Whether its caller must not hear of it before it is durable. Who owns a run need not be: no
+   * owner outlives the process.
+   */
+  final boolean wroteEvents() {
+    return isDone() && (this instanceof Create || this instanceof AppendEvents);
+  }
+
+  /** Whether it was not refused and did not fail. */
+  final boolean isDone() {
+    return verdict instanceof Verdict.Done;
   }
 
   /** Tells the caller. */
@@ -278,11 +281,6 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     long bytes() {
       return 0;
-    }
-
-    @Override
-    boolean awaited() {
-      return false;
     }
 
     @Override

@@ -1,8 +1,5 @@
 package dev.warpwright.store.jdbc;
 
-import dev.warpwright.task.Deadline;
-import dev.warpwright.task.TimeSource;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -20,9 +17,6 @@ final class Pending<T extends @Nullable Object> {
     BEGUN,
     WITHDRAWN
   }
-
-  /** How often a waiting thread looks at its deadline, which may be on a test's own clock. */
-  private static final long DEADLINE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.QUEUED);
   private volatile @Nullable Verdict<T> verdict;
@@ -44,38 +38,24 @@ final class Pending<T extends @Nullable Object> {
   /**
    * Waits for the verdict.
    *
-   * @param withdrawn the verdict if nothing was begun until deadline and grace had passed
+   * @param withdrawn the verdict if nothing was begun until the patience was over
    * @param unknown the verdict if something was begun and had not ended then
    */
-  Verdict<T> await(
-      Deadline deadline,
-      long graceNanos,
-      TimeSource time,
-      Verdict<T> withdrawn,
-      Verdict<T> unknown) {
+  Verdict<T> await(Patience patience, Verdict<T> withdrawn, Verdict<T> unknown) {
     caller = Thread.currentThread();
     boolean interrupted = false;
     try {
-      boolean late = false;
-      long lateSince = 0;
       while (true) {
         Verdict<T> fate = verdict;
         if (fate != null) {
           return fate;
         }
-        long left = deadline.remainingNanos();
-        if (left == 0) {
-          if (!late) {
-            late = true;
-            lateSince = time.nanoTime();
-          }
-          left = graceNanos - (time.nanoTime() - lateSince);
-          if (left <= 0) {
-            boolean untouched = stage.compareAndSet(Stage.QUEUED, Stage.WITHDRAWN);
-            return untouched ? withdrawn : unknown;
-          }
+        long nanos = patience.nextNanos();
+        if (nanos <= 0) {
+          boolean untouched = stage.compareAndSet(Stage.QUEUED, Stage.WITHDRAWN);
+          return untouched ? withdrawn : unknown;
         }
-        LockSupport.parkNanos(this, Math.min(left, DEADLINE_CHECK_NANOS));
+        LockSupport.parkNanos(this, nanos);
         interrupted |= Thread.interrupted();
       }
     } finally {

@@ -81,8 +81,9 @@ final class Readers {
       lock.unlock();
     }
     Verdict<T> late = new Verdict.Refused<>(Readers::late);
-    T value = job.pending().await(deadline, graceNanos, time, late, late).get();
-    if (!fence.await(deadline)) {
+    Patience patience = new Patience(deadline, graceNanos, time);
+    T value = job.pending().await(patience, late, late).get();
+    if (!fence.await(patience)) {
       throw late();
     }
     return value;

@@ -1,7 +1,6 @@
 package dev.warpwright.store.jdbc;
 
 import dev.warpwright.model.StoreException;
-import dev.warpwright.task.Deadline;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,8 +17,6 @@ final class WriteQueue {
   private static final int MAX_BATCH_EVENTS = 1_000;
 
   private static final long MAX_BATCH_BYTES = 4L * 1024 * 1024;
-
-  private static final long DEADLINE_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final int maxEvents;
   private final long maxBytes;
@@ -38,12 +35,12 @@ final class WriteQueue {
   }
 
   /**
-   * Adds an operation, waiting for room until the deadline, not interruptibly.
+   * Adds an operation, waiting for room, not interruptibly.
    *
    * @throws StoreException if there was no room until the deadline; nothing was written
    * @throws IllegalStateException if the queue is closed
    */
-  void put(Operation<?> operation, Deadline deadline) {
+  void put(Operation<?> operation, Patience patience) {
     boolean interrupted = false;
     lock.lock();
     try {
@@ -53,7 +50,8 @@ final class WriteQueue {
           add(operation);
           return;
         }
-        if (deadline.hasPassed()) {
+        long nanos = patience.nextNanos();
+        if (nanos <= 0) {
           throw new StoreException(
               "The store has %d events of %d bytes to write, at its bound of %d events or %d bytes,"
                       .formatted(events, bytes, maxEvents, maxBytes)
@@ -61,9 +59,7 @@ final class WriteQueue {
               null);
         }
         try {
-          var _ =
-              notFull.await(
-                  Math.min(deadline.remainingNanos(), DEADLINE_CHECK_NANOS), TimeUnit.NANOSECONDS);
+          var _ = notFull.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
           interrupted = true;
         }
@@ -150,6 +146,24 @@ final class WriteQueue {
       if (next.pending.begin()) {
         batch.add(next);
       }
+    }
+  }
+
+  int size() {
+    lock.lock();
+    try {
+      return operations.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isClosed() {
+    lock.lock();
+    try {
+      return closed;
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -1,0 +1,328 @@
+package dev.warpwright.adapters.openai;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolSpec;
+import dev.warpwright.task.Deadline;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Golden bodies: exact bytes. */
+final class ChatRequestTest {
+  private static final ToolSpec WEATHER =
+      new ToolSpec(
+          "get_weather",
+          "The weather in a city.",
+          Json.parse(
+              """
+              {"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}
+              """));
+  private static final String WEATHER_JSON =
+      """
+      "tools":[{"type":"function","function":{"name":"get_weather",\
+      "description":"The weather in a city.","parameters":{"type":"object",\
+      "properties":{"city":{"type":"string"}},"required":["city"]}}}]\
+      """;
+
+  private static ModelCall call(List<Message> messages, List<ToolSpec> tools, ToolChoice choice) {
+    return new ModelCall(
+        messages, tools, choice, OptionalDouble.empty(), OptionalInt.empty(), Deadline.never());
+  }
+
+  private static String body(ModelCall call) {
+    return new String(ChatRequest.body("gpt-x", call), StandardCharsets.UTF_8);
+  }
+
+  private static String messages(Message... messages) {
+    String body = body(call(List.of(messages), List.of(), ToolChoice.AUTO));
+    String start = "{\"model\":\"gpt-x\",\"messages\":";
+    String end = ",\"stream\":false}";
+    assertEquals(start, body.substring(0, start.length()));
+    assertEquals(end, body.substring(body.length() - end.length()));
+    return body.substring(start.length(), body.length() - end.length());
+  }
+
+  private static Message asks(Part... parts) {
+    return new Message(Role.ASSISTANT, List.of(parts));
+  }
+
+  private static ToolCall toolCall(String id, String input) {
+    return new ToolCall(id, "f", Json.parse(input));
+  }
+
+  @Test
+  void texts_of_each_role_are_plain_strings() {
+    assertEquals(
+        """
+        [{"role":"system","content":"Be brief."},{"role":"user","content":"Hi, \\"you\\"/ä🌍\\n"},\
+        {"role":"assistant","content":"Hello."},{"role":"user","content":""}]\
+        """,
+        messages(
+            Message.system("Be brief."),
+            Message.user("Hi, \"you\"/ä🌍\n"),
+            Message.assistant("Hello."),
+            Message.user("")));
+  }
+
+  @Test
+  void an_assistant_turn_without_any_part_is_an_empty_text() {
+    assertEquals("[{\"role\":\"assistant\",\"content\":\"\"}]", messages(asks()));
+  }
+
+  @Test
+  void tools_and_options_are_written_when_they_are_set() {
+    ModelCall call =
+        new ModelCall(
+            List.of(Message.user("?")),
+            List.of(WEATHER),
+            ToolChoice.REQUIRED,
+            OptionalDouble.of(0.7),
+            OptionalInt.of(100),
+            Deadline.never());
+    assertEquals(
+        "{\"model\":\"gpt-x\",\"messages\":[{\"role\":\"user\",\"content\":\"?\"}],"
+            + WEATHER_JSON
+            + ",\"tool_choice\":\"required\",\"temperature\":0.7,\"max_tokens\":100,"
+            + "\"stream\":false}",
+        body(call));
+  }
+
+  @Test
+  void each_tool_choice_has_its_form_and_auto_is_the_protocols_default() {
+    String start =
+        "{\"model\":\"gpt-x\",\"messages\":[{\"role\":\"user\",\"content\":\"?\"}]," + WEATHER_JSON;
+    List<Message> messages = List.of(Message.user("?"));
+    assertEquals(
+        start + ",\"stream\":false}", body(call(messages, List.of(WEATHER), ToolChoice.AUTO)));
+    assertEquals(
+        start + ",\"tool_choice\":\"none\",\"stream\":false}",
+        body(call(messages, List.of(WEATHER), ToolChoice.NONE)));
+    assertEquals(
+        start
+            + ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"get_weather\"}}"
+            + ",\"stream\":false}",
+        body(call(messages, List.of(WEATHER), ToolChoice.tool("get_weather"))));
+  }
+
+  @Test
+  void without_tools_there_is_no_tool_choice_and_none_can_be_required() {
+    List<Message> messages = List.of(Message.user("?"));
+    String plain = body(call(messages, List.of(), ToolChoice.AUTO));
+    assertEquals(plain, body(call(messages, List.of(), ToolChoice.NONE)));
+    for (ToolChoice choice : List.of(ToolChoice.REQUIRED, ToolChoice.tool("f"))) {
+      ProviderException refused =
+          assertThrows(ProviderException.class, () -> body(call(messages, List.of(), choice)));
+      assertEquals(ProviderException.Kind.OTHER, refused.kind());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0.0, 0.0", "1.0, 1.0", "0.1, 0.1", "2.0, 2.0", "1.0E-5, 0.000010"})
+  @Tag("Y28")
+  void a_temperature_is_written_as_it_reads(double temperature, String written) {
+    ModelCall call =
+        new ModelCall(
+            List.of(),
+            List.of(),
+            ToolChoice.AUTO,
+            OptionalDouble.of(temperature),
+            OptionalInt.empty(),
+            Deadline.never());
+    assertEquals(
+        "{\"model\":\"gpt-x\",\"messages\":[],\"temperature\":" + written + ",\"stream\":false}",
+        body(call));
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
+  void a_temperature_that_is_no_number_is_refused(double temperature) {
+    ModelCall call =
+        new ModelCall(
+            List.of(),
+            List.of(),
+            ToolChoice.AUTO,
+            OptionalDouble.of(temperature),
+            OptionalInt.empty(),
+            Deadline.never());
+    assertThrows(ProviderException.class, () -> body(call));
+  }
+
+  @Test
+  @Tag("Y28")
+  @Tag("Y31")
+  @Tag("FR-N03")
+  void calls_are_replayed_as_compact_texts_with_every_digit_and_the_order_of_members() {
+    assertEquals(
+        """
+        [{"role":"assistant","content":"Let me look.","tool_calls":[\
+        {"id":"c1","type":"function","function":{"name":"f","arguments":\
+        "{\\"z\\":9007199254740993,\\"a\\":[1.50,\\"1234567890123456789\\"]}"}},\
+        {"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}]}]\
+        """,
+        messages(
+            asks(
+                new Part.Text("Let me look."),
+                toolCall(
+                    "c1", "{ \"z\" : 9007199254740993, \"a\": [1.50, \"1234567890123456789\"]}"),
+                toolCall("c2", "{}"))));
+  }
+
+  @Test
+  void a_turn_of_calls_only_has_the_content_null() {
+    assertEquals(
+        """
+        [{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",\
+        "function":{"name":"f","arguments":"{\\"a\\":1}"}}]}]\
+        """,
+        messages(asks(toolCall("c1", "{\"a\":1}"))));
+  }
+
+  @Test
+  void a_malformed_call_is_replayed_with_the_empty_object() {
+    assertEquals(
+        """
+        [{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",\
+        "function":{"name":"f","arguments":"{}"}}]}]\
+        """,
+        messages(asks(ToolCall.malformed("c1", "f", "{\"a\":"))));
+  }
+
+  @Test
+  void a_result_is_the_json_text_of_its_output_and_a_failure_says_so() {
+    ToolCall one = toolCall("c1", "{}");
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1","content":"{\\"t\\":21.50}"}\
+        """,
+        result(ToolResult.success(one, Json.parse("{ \"t\": 21.50 }"))));
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1","content":"\\"3\\""}\
+        """,
+        result(ToolResult.success(one, Json.of("3"))));
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1","content":"3"}\
+        """,
+        result(ToolResult.success(one, Json.of(3))));
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1","content":"null"}\
+        """,
+        result(ToolResult.success(one, Json.of(null))));
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1",\
+        "content":"{\\"error\\":{\\"message\\":\\"No such \\\\\\"city\\\\\\".\\"}}"}\
+        """,
+        result(ToolResult.failure(one, "No such \"city\".")));
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1","content":"{\\"error\\":{\\"message\\":\\"[1]\\"}}"}\
+        """,
+        result(new ToolResult("c1", "f", Json.parse("[1]"), true)));
+  }
+
+  private static String result(ToolResult result) {
+    String all = messages(Message.tool(List.of(result)));
+    return all.substring(1, all.length() - 1);
+  }
+
+  @Test
+  @Tag("Y43")
+  void results_follow_in_call_order_each_once_also_from_several_messages() {
+    Message asks = asks(toolCall("c1", "{}"), toolCall("c2", "{}"), toolCall("c3", "{}"));
+    String expected =
+        messages(
+            asks,
+            Message.tool(
+                List.of(
+                    ToolResult.success(toolCall("c1", "{}"), Json.of(1)),
+                    ToolResult.success(toolCall("c2", "{}"), Json.of(2)),
+                    ToolResult.success(toolCall("c3", "{}"), Json.of(3)))),
+            Message.user("go on"));
+    assertEquals(
+        expected,
+        messages(
+            asks,
+            Message.tool(
+                List.of(
+                    ToolResult.success(toolCall("c3", "{}"), Json.of(3)),
+                    ToolResult.success(toolCall("c1", "{}"), Json.of(1)))),
+            Message.tool(List.of(ToolResult.success(toolCall("c2", "{}"), Json.of(2)))),
+            Message.user("go on")));
+  }
+
+  @Test
+  @Tag("Y43")
+  void the_order_of_a_later_turn_is_its_own() {
+    String body =
+        messages(
+            asks(toolCall("a", "{}"), toolCall("b", "{}")),
+            Message.tool(
+                List.of(
+                    ToolResult.success(toolCall("a", "{}"), Json.of(1)),
+                    ToolResult.success(toolCall("b", "{}"), Json.of(2)))),
+            asks(toolCall("d", "{}"), toolCall("c", "{}")),
+            Message.tool(
+                List.of(
+                    ToolResult.success(toolCall("c", "{}"), Json.of(4)),
+                    ToolResult.success(toolCall("d", "{}"), Json.of(3)))));
+    assertEquals(
+        List.of("a", "b", "d", "c"),
+        java.util.regex.Pattern.compile("\"tool_call_id\":\"(.)\"")
+            .matcher(body)
+            .results()
+            .map(match -> match.group(1))
+            .toList());
+  }
+
+  @Test
+  void text_after_a_call_is_refused_rather_than_moved() {
+    Message turn = asks(toolCall("c1", "{}"), new Part.Text("later"));
+    ProviderException refused = assertThrows(ProviderException.class, () -> messages(turn));
+    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+  }
+
+  @Test
+  @Tag("Y27")
+  @Tag("FR-U01")
+  void lone_surrogates_are_replaced_on_every_path() {
+    ToolSpec tool =
+        new ToolSpec("f", "d\uD83D", Json.of(java.util.Map.of("description", "\uDE00x")));
+    ToolCall asked = new ToolCall("c\uD83D", "f", Json.of(java.util.Map.of("k\uD83D", "v\uDE00")));
+    ModelCall call =
+        call(
+            List.of(
+                Message.system("s\uD83D"),
+                Message.user("u\uDE00 \uD83D\uDE00"),
+                asks(new Part.Text("t\uD83D"), asked),
+                Message.tool(List.of(ToolResult.success(asked, Json.of("a\uD83Db")))),
+                asks(asked),
+                Message.tool(List.of(ToolResult.failure(asked, "e\uD83D")))),
+            List.of(tool),
+            ToolChoice.AUTO);
+    String body = new String(ChatRequest.body("m\uD83D", call), StandardCharsets.UTF_8);
+    assertEquals(16, body.chars().filter(c -> c == '\uFFFD').count(), body);
+    assertEquals(1, body.split("\uD83D\uDE00", -1).length - 1);
+    assertEquals(0, body.split("(?i)\\\\ud[89a-f]", -1).length - 1, body);
+    assertEquals(0, body.chars().filter(c -> c == '?').count(), body);
+  }
+}

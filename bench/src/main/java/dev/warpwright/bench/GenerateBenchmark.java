@@ -1,0 +1,112 @@
+package dev.warpwright.bench;
+
+import dev.warpwright.Gateway;
+import dev.warpwright.GenerateRequest;
+import dev.warpwright.GenerateResult;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.Route;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.Usage;
+import dev.warpwright.task.Deadline;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What routing costs around a model that answers at once.
+ *
+ * <p>Baselines in the same run: the bare model, and one virtual thread started and joined, which is
+ * the least that a call with a deadline on its own thread can cost. JMH's threads are virtual here
+ * when it runs with {@code -jvmArgsAppend -Djmh.executor=VIRTUAL}.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(1)
+@Threads(1)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class GenerateBenchmark {
+  private static final ModelResponse ANSWER =
+      new ModelResponse(
+          Message.assistant("Hello."),
+          new FinishReason(FinishReason.Kind.STOP, "stop"),
+          Usage.reported(10, 2),
+          Optional.empty());
+  private static final LanguageModel MODEL =
+      new LanguageModel() {
+        @Override
+        public ModelCapabilities capabilities() {
+          return ModelCapabilities.TEXT;
+        }
+
+        @Override
+        public ModelResponse generate(ModelCall call) {
+          return ANSWER;
+        }
+      };
+
+  private final Gateway gateway = Gateway.builder().adapter("none", modelId -> MODEL).build();
+  private final GenerateRequest request =
+      GenerateRequest.builder(Route.of(Target.of("none", "instant")), "Hello").build();
+  private final ModelCall call =
+      new ModelCall(
+          request.messages(),
+          List.of(),
+          ToolChoice.AUTO,
+          OptionalDouble.empty(),
+          OptionalInt.empty(),
+          Deadline.never());
+
+  /**
+   * The model alone.
+   *
+   * @return its answer
+   * @throws InterruptedException never
+   */
+  @Benchmark
+  public ModelResponse bareModel() throws InterruptedException {
+    return MODEL.generate(call);
+  }
+
+  /**
+   * One virtual thread started and joined.
+   *
+   * @return the thread
+   * @throws InterruptedException never
+   */
+  @Benchmark
+  public Thread threadStartedAndJoined() throws InterruptedException {
+    Thread thread = Thread.startVirtualThread(() -> {});
+    thread.join();
+    return thread;
+  }
+
+  /**
+   * The routed operation with nothing switched on.
+   *
+   * @return its result
+   */
+  @Benchmark
+  public GenerateResult generate() {
+    return gateway.generate(request);
+  }
+}

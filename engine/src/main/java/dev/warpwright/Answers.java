@@ -1,0 +1,54 @@
+package dev.warpwright;
+
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ToolCall;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Asks a model and looks at what it says, all on the attempt's thread: whatever is wrong with an
+ * answer is a failure of the target.
+ */
+final class Answers {
+  private Answers() {}
+
+  /**
+   * Asks.
+   *
+   * @return an answer that can be used, with complete usage
+   * @throws ProviderException if the model throws it, or its answer cannot be used
+   */
+  static ModelResponse ask(LanguageModel model, ModelCall call) throws InterruptedException {
+    ModelResponse response = model.generate(call);
+    if (response == null) {
+      throw protocol("The adapter returned no answer.");
+    }
+    if (response.finishReason().kind() == FinishReason.Kind.ERROR) {
+      throw ProviderException.builder(
+              ProviderException.Kind.PROVIDER_EVENT, "The provider ended its answer with an error.")
+          .requestId(response.requestId().orElse(null))
+          .providerMessage(response.finishReason().raw())
+          .build();
+    }
+    requireDistinctIds(response.message().toolCalls());
+    return UsageEstimate.complete(call.messages(), response);
+  }
+
+  private static void requireDistinctIds(List<ToolCall> calls) {
+    Set<String> ids = new HashSet<>();
+    for (ToolCall call : calls) {
+      if (!ids.add(call.id())) {
+        throw protocol("Two tool calls of the answer have the same id.");
+      }
+    }
+  }
+
+  private static ProviderException protocol(String message) {
+    return ProviderException.builder(ProviderException.Kind.PROTOCOL, message).build();
+  }
+}

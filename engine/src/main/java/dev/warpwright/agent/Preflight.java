@@ -1,0 +1,139 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidOutputException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.UnknownOutcomeException;
+import dev.warpwright.run.CallState;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ToolFinished;
+import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.tool.CheckedCall;
+import dev.warpwright.tool.Tool;
+import dev.warpwright.tool.ToolRun;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the open calls of a step come to before anything runs: refused, to be approved first, or
+ * runnable.
+ */
+final class Preflight {
+  private final Agent agent;
+  private final String runId;
+  private final OperationTrace trace;
+  private final List<RunEvent> events = new ArrayList<>();
+  private final List<ToolRun> runs = new ArrayList<>();
+  private final Set<String> awaited = new HashSet<>();
+
+  private Preflight(Agent agent, String runId, OperationTrace trace) {
+    this.agent = agent;
+    this.runId = runId;
+    this.trace = trace;
+  }
+
+  /**
+   * Judges all calls that have no result.
+   *
+   * @throws InvalidOutputException if one cannot be used and the agent then fails
+   * @throws UnknownOutcomeException if one was begun and its tool is not there any more
+   */
+  static Preflight of(Agent agent, String runId, List<CallState> open, OperationTrace trace) {
+    Preflight preflight = new Preflight(agent, runId, trace);
+    open.stream().filter(call -> call.result().isEmpty()).forEach(preflight::judge);
+    return preflight;
+  }
+
+  /** What is to be written: refusals and requests for approval. */
+  List<RunEvent> events() {
+    return events;
+  }
+
+  /** The calls that may run now. */
+  List<ToolRun> runs() {
+    return runs;
+  }
+
+  /** The requests for approval without a decision; while there are any, nothing runs. */
+  Set<String> awaited() {
+    return awaited;
+  }
+
+  private void judge(CallState call) {
+    if (call.isDenied()) {
+      String reason = call.decision().orElseThrow().reason().map(why -> ": " + why).orElse(".");
+      refuse(call, "The call was not approved" + reason);
+    } else if (call.isInDoubt()) {
+      runs.add(run(call, begun(call)));
+    } else {
+      switch (agent.tools().check(call.call())) {
+        case CheckedCall.Refused(ToolCall checked, String message) -> unusable(call, message);
+        case CheckedCall.Callable(ToolCall checked, Tool tool, boolean requiresApproval) ->
+            usable(call, tool, requiresApproval);
+      }
+    }
+  }
+
+  private void refuse(CallState call, String message) {
+    events.add(
+        new ToolFinished(
+            call.call().id(),
+            call.call().name(),
+            Optional.empty(),
+            false,
+            Json.of(message),
+            true,
+            Duration.ZERO));
+  }
+
+  /** The tool of a call that is in doubt: it runs again, whatever its rules would say by now. */
+  private Tool begun(CallState call) {
+    String name = call.call().name();
+    return agent
+        .tools()
+        .find(name)
+        .orElseThrow(
+            () ->
+                new UnknownOutcomeException(
+                    "A call of tool \"%s\" was begun and its outcome is unknown, but the agent has no"
+                            .formatted(name)
+                        + " such tool any more. Resume the run with the agent as it was.",
+                    null,
+                    trace));
+  }
+
+  private void unusable(CallState call, String message) {
+    if (agent.invalidInput() == InvalidInput.FAIL) {
+      throw new InvalidOutputException(FailureKind.OUTPUT_SCHEMA, message, trace);
+    }
+    refuse(call, message);
+  }
+
+  private void usable(CallState call, Tool tool, boolean requiresApproval) {
+    if (call.awaitsApproval()) {
+      awaited.add(call.approval().orElseThrow().requestId());
+    } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
+      ApprovalRequested request = Approvals.request(runId, call, tool);
+      events.add(request);
+      awaited.add(request.requestId());
+    } else {
+      runs.add(run(call, tool));
+    }
+  }
+
+  /** A run under the key of the first attempt, if there was one. */
+  private ToolRun run(CallState call, Tool tool) {
+    String key =
+        call.started()
+            .map(ToolStarted::key)
+            .orElseGet(() -> tool.idempotencyKey(runId, call.step(), call.ordinal(), call.call()));
+    return new ToolRun(call.call(), tool, call.step(), call.ordinal(), key, call.nextAttempt());
+  }
+}

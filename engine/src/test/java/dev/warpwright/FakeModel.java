@@ -1,0 +1,167 @@
+package dev.warpwright;
+
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.Usage;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+
+/** A model that says what it was told to say, in order, and remembers what it was asked. */
+class FakeModel implements LanguageModel {
+  /** What the model does when it is called. */
+  @FunctionalInterface
+  interface Reply {
+    ModelResponse to(ModelCall call) throws InterruptedException;
+  }
+
+  private final Deque<Reply> replies = new ArrayDeque<>(); // guarded by itself
+  private final List<ModelCall> calls = Collections.synchronizedList(new ArrayList<>());
+  private final CountDownLatch released = new CountDownLatch(1);
+  private final CountDownLatch busy = new CountDownLatch(1);
+  private final CountDownLatch interrupted = new CountDownLatch(1);
+  private volatile ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS;
+
+  FakeModel with(ModelCapabilities declared) {
+    capabilities = declared;
+    return this;
+  }
+
+  FakeModel then(Reply reply) {
+    synchronized (replies) {
+      replies.add(reply);
+    }
+    return this;
+  }
+
+  FakeModel says(String text) {
+    return then(call -> answer(text, FinishReason.Kind.STOP));
+  }
+
+  FakeModel asksFor(ToolCall... toolCalls) {
+    return then(call -> answer(FinishReason.Kind.TOOL_CALLS, toolCalls));
+  }
+
+  /** Throws the very same exception so many times. */
+  FakeModel fails(RuntimeException failure, int times) {
+    for (int i = 0; i < times; i++) {
+      then(
+          call -> {
+            throw failure;
+          });
+    }
+    return this;
+  }
+
+  FakeModel fails(RuntimeException failure) {
+    return fails(failure, 1);
+  }
+
+  /** Waits until it is interrupted, as an adapter should. */
+  FakeModel hangs() {
+    return then(
+        call -> {
+          busy.countDown();
+          try {
+            new CountDownLatch(1).await();
+          } catch (InterruptedException e) {
+            interrupted.countDown();
+            throw e;
+          }
+          throw new AssertionError("unreachable");
+        });
+  }
+
+  /** Waits until it is released, interrupted or not, and answers then. */
+  FakeModel ignoresInterrupts() {
+    return then(
+        call -> {
+          busy.countDown();
+          while (true) {
+            try {
+              released.await();
+              return answer("too late", FinishReason.Kind.STOP);
+            } catch (InterruptedException e) {
+              interrupted.countDown(); // noticed, not obeyed
+            }
+          }
+        });
+  }
+
+  void release() {
+    released.countDown();
+  }
+
+  void awaitBusy() throws InterruptedException {
+    Spine.await("the model to be called", busy);
+  }
+
+  void awaitInterrupted() throws InterruptedException {
+    Spine.await("the model to be interrupted", interrupted);
+  }
+
+  int count() {
+    return calls.size();
+  }
+
+  List<ModelCall> calls() {
+    return List.copyOf(calls);
+  }
+
+  @Override
+  public ModelCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public ModelResponse generate(ModelCall call) throws InterruptedException {
+    calls.add(call);
+    Reply reply;
+    synchronized (replies) {
+      reply = replies.poll();
+    }
+    if (reply == null) {
+      throw new AssertionError("call " + calls.size() + " was not expected");
+    }
+    return reply.to(call);
+  }
+
+  static ModelResponse answer(String text, FinishReason.Kind kind) {
+    return response(List.of(new Part.Text(text)), kind, Usage.reported(10, 5));
+  }
+
+  static ModelResponse answer(FinishReason.Kind kind, ToolCall... toolCalls) {
+    return response(List.of(toolCalls), kind, Usage.reported(10, 5));
+  }
+
+  static ModelResponse response(List<? extends Part> parts, FinishReason.Kind kind, Usage usage) {
+    return new ModelResponse(
+        new Message(Role.ASSISTANT, List.copyOf(parts)),
+        new FinishReason(kind, "raw-" + kind),
+        usage,
+        Optional.of("request-1"));
+  }
+
+  static ProviderException status(int status) {
+    return ProviderException.builder(
+            ProviderException.Kind.HTTP_STATUS, "The request failed with status " + status + ".")
+        .status(status)
+        .build();
+  }
+
+  static ProviderException failure(ProviderException.Kind kind) {
+    return ProviderException.builder(kind, "It failed with " + kind + ".").build();
+  }
+}

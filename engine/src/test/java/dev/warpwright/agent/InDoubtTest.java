@@ -1,0 +1,626 @@
+package dev.warpwright.agent;
+
+import static dev.warpwright.agent.FakeModel.call;
+import static dev.warpwright.agent.FakeModel.calls;
+import static dev.warpwright.agent.FakeModel.text;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.agent.World.Order;
+import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.RunFailedException;
+import dev.warpwright.model.StoreException;
+import dev.warpwright.model.ToolResult;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.ToolFinished;
+import dev.warpwright.run.RunEvent.ToolReconciled;
+import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
+import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Writer;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.Reconciler.Finding;
+import dev.warpwright.tool.Tool;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tools whose outcome is unknown: after a crash, a cancel, a deadline, an error. */
+@Timeout(60)
+final class InDoubtTest {
+  private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "run-1");
+
+  private final World world = new World();
+  private final RunStore store = RunStore.inMemory();
+  private final FakeModel model =
+      FakeModel.of(calls(call("c1", "refund", "o1")), text("Refunded."));
+  private final Program program = Program.on(store, model);
+
+  @AfterEach
+  void nothingIsLeft() {
+    program.assertNothingIsLeft();
+  }
+
+  private static Agent agent(Tool... tools) {
+    return Agent.builder("agent", Program.ROUTE).tools(tools).build();
+  }
+
+  private static AgentRequest request(Agent agent) {
+    return AgentRequest.builder(agent, "Do it.").runId("run-1").idempotencyKey("key").build();
+  }
+
+  private RunState state() {
+    return RunState.of(store.load(RUN, 1, Deadline.never()));
+  }
+
+  /** A process begins the run, acts, and dies before it can say so. */
+  private void diesAfterTheEffect(Agent agent) {
+    dies(agent, 4);
+  }
+
+  /** A process begins the run, writes the intent, and dies before it acts. */
+  private void diesBeforeTheEffect(Agent agent) {
+    MortalStore mortal = MortalStore.dyingAt(3, true, store);
+    assertThrows(
+        MortalStore.Crash.class, () -> Program.on(mortal, model).agents.run(request(agent)));
+    mortal.bury();
+  }
+
+  private void dies(Agent agent, int write) {
+    MortalStore mortal = MortalStore.dyingAt(write, false, store);
+    assertThrows(
+        MortalStore.Crash.class, () -> Program.on(mortal, model).agents.run(request(agent)));
+    mortal.bury();
+  }
+
+  @Test
+  @Tag("A55")
+  @Tag("A56")
+  void a_once_tool_in_doubt_is_not_repeated_and_the_run_waits_for_a_person() {
+    Agent agent = agent(world.tool("refund", EffectClass.ONCE).build());
+    diesAfterTheEffect(agent);
+
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, result.status());
+    assertEquals(List.of("c1"), result.inDoubt().stream().map(c -> c.call().id()).toList());
+    assertEquals(1, world.effects().size());
+    RunSuspended suspended = result.state().suspension().orElseThrow();
+    assertEquals(RunSuspended.Reason.RECONCILIATION, suspended.reason());
+    assertEquals(List.of("c1"), suspended.awaited());
+    RunFailedException unknown = assertThrows(RunFailedException.class, result::orThrow);
+    assertEquals(FailureKind.UNKNOWN_OUTCOME, unknown.kind());
+
+    List<LoggedEvent> log = program.log(RUN);
+    assertFalse(program.agents.run(request(agent)).driven());
+    assertFalse(program.agents.resume(agent, RUN).driven());
+    assertEquals(log, program.log(RUN), "nobody can tell, so nothing is written");
+  }
+
+  @Test
+  @Tag("A55")
+  void an_idempotent_tool_in_doubt_runs_again_under_the_same_key() {
+    Agent agent = agent(world.tool("refund", EffectClass.IDEMPOTENT).build());
+    diesAfterTheEffect(agent);
+
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals("Refunded.", result.text());
+    assertEquals(2, world.effects().size());
+    assertEquals(1, world.effects().stream().distinct().count(), "one key");
+    assertEquals(
+        List.of(1, 2),
+        program.events(RUN).stream()
+            .filter(ToolStarted.class::isInstance)
+            .map(event -> ((ToolStarted) event).attempt())
+            .toList());
+  }
+
+  @Test
+  @Tag("A55")
+  void an_idempotent_tool_in_doubt_runs_again_whatever_its_rules_say_by_then() {
+    AtomicBoolean later = new AtomicBoolean();
+    Agent agent =
+        agent(
+            world
+                .tool("refund", EffectClass.IDEMPOTENT)
+                .enabledIf(input -> !later.get())
+                .requiresApproval(input -> later.get())
+                .build());
+    diesAfterTheEffect(agent);
+    later.set(true);
+
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+  }
+
+  @Test
+  @Tag("A55")
+  void a_call_in_doubt_whose_tool_is_gone_is_not_answered_but_can_be_resumed_with_the_tool() {
+    Agent agent = agent(world.tool("refund", EffectClass.IDEMPOTENT).build());
+    diesAfterTheEffect(agent);
+
+    AgentResult without = program.agents.resume(agent(), RUN);
+
+    RunFailed failure = without.state().failure().orElseThrow();
+    assertEquals(FailureKind.UNKNOWN_OUTCOME, failure.kind());
+    assertTrue(failure.resumable());
+    assertTrue(failure.message().contains("refund"), failure.message());
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+  }
+
+  @Test
+  @Tag("A57")
+  void a_reconciler_that_knows_answers_for_the_tool() {
+    Agent agent = agent(world.reconciled("refund").build());
+    diesAfterTheEffect(agent);
+
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals("Refunded.", result.text());
+    assertEquals(1, world.effects().size());
+    ToolReconciled verdict = onlyVerdict();
+    assertEquals(Verdict.SUCCEEDED, verdict.verdict());
+    assertTrue(verdict.decidedBy().contains("refund"), verdict.decidedBy());
+    assertEquals("refund of o1 done", results(result).getFirst().output().value());
+  }
+
+  @Test
+  @Tag("A57")
+  void a_reconciler_that_says_not_executed_lets_the_tool_run_under_the_same_key() {
+    Agent agent = agent(world.reconciled("refund").build());
+    diesBeforeTheEffect(agent);
+
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals("Refunded.", result.text());
+    assertEquals(1, world.effects().size());
+    assertEquals(Verdict.NOT_EXECUTED, onlyVerdict().verdict());
+    assertEquals(onlyVerdict().key(), world.effects().getFirst().key());
+    assertEquals(
+        List.of(1, 2),
+        program.events(RUN).stream()
+            .filter(ToolStarted.class::isInstance)
+            .map(event -> ((ToolStarted) event).attempt())
+            .toList());
+  }
+
+  @Test
+  @Tag("A57")
+  void a_reconciler_that_says_failed_gives_an_error_result() {
+    Agent agent =
+        agent(
+            world
+                .tool("refund", EffectClass.ONCE)
+                .reconciler((key, input) -> new Finding.Failed("The bank refused."))
+                .build());
+    diesBeforeTheEffect(agent);
+
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals(RunStatus.COMPLETED, result.status());
+    assertEquals(List.of(), world.effects());
+    assertTrue(results(result).getFirst().error());
+    assertEquals("The bank refused.", results(result).getFirst().output().value());
+    assertEquals(1, result.state().toolErrors());
+  }
+
+  @Test
+  @Tag("A57")
+  void a_reconciler_that_cannot_tell_or_fails_leaves_the_run_waiting_and_is_asked_again() {
+    AtomicReference<Optional<Finding>> says = new AtomicReference<>(Optional.empty());
+    Agent agent =
+        agent(
+            world
+                .tool("refund", EffectClass.ONCE)
+                .reconciler(
+                    (key, input) ->
+                        says.get().orElseThrow(() -> new java.io.IOException("no connection")))
+                .build());
+    diesAfterTheEffect(agent);
+
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, program.agents.run(request(agent)).status());
+    says.set(Optional.of(new Finding.Unknown()));
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, program.agents.run(request(agent)).status());
+    says.set(Optional.of(new Finding.Executed(Json.of("It did."))));
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals("Refunded.", result.text());
+    assertEquals("It did.", results(result).getFirst().output().value());
+    assertEquals(1, world.effects().size());
+  }
+
+  @Test
+  @Tag("A57")
+  void a_reconciler_is_asked_again_although_a_repeatable_call_is_in_doubt_beside_it() {
+    AtomicBoolean known = new AtomicBoolean();
+    Agent agent =
+        agent(
+            world
+                .tool("refund", EffectClass.ONCE)
+                .reconciler(
+                    (key, input) ->
+                        known.get()
+                            ? new Finding.Executed(Json.of("It did."))
+                            : new Finding.Unknown())
+                .build(),
+            world.tool("note", EffectClass.IDEMPOTENT).build());
+    FakeModel both =
+        FakeModel.of(calls(call("c1", "refund", "o1"), call("c2", "note", "o1")), text("Done."));
+    MortalStore mortal = MortalStore.dyingAt(3, true, store);
+    assertThrows(
+        MortalStore.Crash.class, () -> Program.on(mortal, both).agents.run(request(agent)));
+    mortal.bury();
+    Program later = Program.on(store, both);
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, later.agents.run(request(agent)).status());
+    known.set(true);
+
+    assertEquals("Done.", later.agents.run(request(agent)).text());
+    assertEquals(List.of("note"), world.effects().stream().map(World.Effect::tool).toList());
+    later.assertNothingIsLeft();
+  }
+
+  private ToolReconciled onlyVerdict() {
+    List<ToolReconciled> verdicts =
+        program.events(RUN).stream()
+            .filter(ToolReconciled.class::isInstance)
+            .map(ToolReconciled.class::cast)
+            .toList();
+    assertEquals(1, verdicts.size());
+    return verdicts.getFirst();
+  }
+
+  private static List<ToolResult> results(AgentResult result) {
+    return result.state().messages().stream()
+        .flatMap(message -> message.toolResults().stream())
+        .toList();
+  }
+
+  /** A tool that has begun and waits, and what it does when it is interrupted. */
+  private interface WhenInterrupted {
+    Object then(Order input, dev.warpwright.tool.ToolContext context, InterruptedException e)
+        throws Exception;
+  }
+
+  private final CountDownLatch begun = new CountDownLatch(1);
+
+  private Tool waiting(EffectClass effect, WhenInterrupted reaction) {
+    CountDownLatch never = new CountDownLatch(1);
+    AtomicBoolean first = new AtomicBoolean(true);
+    return Tool.of(
+        "refund",
+        "",
+        Order.class,
+        effect,
+        (input, context) -> {
+          if (!first.getAndSet(false)) {
+            return world.act("refund", input, context);
+          }
+          begun.countDown();
+          try {
+            never.await();
+            return null;
+          } catch (InterruptedException e) {
+            return reaction.then(input, context, e);
+          }
+        });
+  }
+
+  /** Runs, interrupts the caller once the tool has begun, and gives what the caller got. */
+  private OperationCancelledException interrupted(Agent agent) throws InterruptedException {
+    AtomicReference<Optional<OperationCancelledException>> thrown =
+        new AtomicReference<>(Optional.empty());
+    Thread caller =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    var _ = program.agents.run(request(agent));
+                  } catch (OperationCancelledException e) {
+                    if (Thread.currentThread().isInterrupted()) {
+                      thrown.set(Optional.of(e));
+                    }
+                  }
+                });
+    begun.await();
+    caller.interrupt();
+    caller.join();
+    return thrown.get().orElseThrow();
+  }
+
+  @Test
+  @Tag("A12")
+  void the_outcome_of_a_once_tool_that_finishes_within_the_grace_is_kept() throws Exception {
+    Agent agent =
+        agent(
+            waiting(EffectClass.ONCE, (input, context, e) -> world.act("refund", input, context)));
+
+    OperationCancelledException cancelled = interrupted(agent);
+
+    assertEquals(Optional.of("run-1"), cancelled.trace().runId());
+    RunFailed failure = state().failure().orElseThrow();
+    assertEquals(FailureKind.CANCELLED, failure.kind());
+    assertTrue(failure.resumable());
+    assertEquals(List.of(), state().calls());
+
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+    assertEquals(1, world.effects().size());
+  }
+
+  @Test
+  @Tag("A55")
+  @Tag("A56")
+  void a_once_tool_that_was_cut_off_is_in_doubt_and_the_cancel_is_the_intended_end()
+      throws Exception {
+    Agent agent =
+        agent(
+            waiting(
+                EffectClass.ONCE,
+                (input, context, e) -> {
+                  throw e;
+                }));
+
+    OperationCancelledException cancelled = interrupted(agent);
+
+    assertEquals(Optional.of("run-1"), cancelled.trace().runId());
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, state().status());
+    RunFailed intended = state().suspension().orElseThrow().intendedEnd().orElseThrow();
+    assertEquals(FailureKind.CANCELLED, intended.kind());
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, program.agents.run(request(agent)).status());
+    assertEquals(List.of(), world.effects());
+  }
+
+  @Test
+  @Tag("A55")
+  void an_idempotent_tool_that_was_cut_off_runs_again_on_resume() throws Exception {
+    Agent agent =
+        agent(
+            waiting(
+                EffectClass.IDEMPOTENT,
+                (input, context, e) -> {
+                  throw e;
+                }));
+
+    var _ = interrupted(agent);
+
+    assertEquals(FailureKind.CANCELLED, state().failure().orElseThrow().kind());
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+    assertEquals(1, world.effects().size());
+  }
+
+  @Test
+  @Tag("A55")
+  void a_once_tool_that_never_ends_does_not_hold_the_caller_and_what_it_says_later_is_not_used()
+      throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    Agent agent =
+        agent(
+            Tool.of(
+                "refund",
+                "",
+                Order.class,
+                EffectClass.ONCE,
+                (input, context) -> {
+                  begun.countDown();
+                  boolean interrupted = false;
+                  while (true) {
+                    try {
+                      release.await();
+                      ended.countDown();
+                      return interrupted;
+                    } catch (InterruptedException e) {
+                      interrupted = true;
+                    }
+                  }
+                }));
+    AtomicReference<Optional<AgentResult>> result = new AtomicReference<>(Optional.empty());
+    AgentRequest hurried =
+        AgentRequest.builder(agent, "Do it.").runId("run-1").timeout(Duration.ofSeconds(1)).build();
+    Thread caller =
+        Thread.ofVirtual().start(() -> result.set(Optional.of(program.agents.run(hurried))));
+    begun.await();
+    program.time.awaitAlarms(1);
+    program.time.advance(Duration.ofSeconds(1));
+    while (caller.isAlive()) {
+      program.time.advance(Duration.ofMillis(100));
+      Thread.onSpinWait();
+    }
+
+    AgentResult left = result.get().orElseThrow();
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, left.status());
+    assertEquals(
+        FailureKind.DEADLINE,
+        left.state().suspension().orElseThrow().intendedEnd().orElseThrow().kind());
+    assertEquals(1, program.gateway.diagnostics().abandonedTasks().size());
+    List<LoggedEvent> log = program.log(RUN);
+
+    release.countDown();
+    ended.await();
+    while (!program.gateway.diagnostics().abandonedTasks().isEmpty()) {
+      Thread.onSpinWait();
+    }
+    assertEquals(log, program.log(RUN));
+  }
+
+  @Test
+  @Tag("A54")
+  @Tag("A55")
+  void a_once_tool_that_was_written_down_but_never_began_is_not_in_doubt() {
+    AtomicBoolean once = new AtomicBoolean(true);
+    RunStore interrupting =
+        new WaitingStore(
+            store,
+            append -> {
+              if (append.events().stream().anyMatch(ToolStarted.class::isInstance)
+                  && once.getAndSet(false)) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    Program other = Program.on(interrupting, model);
+    Agent agent = agent(world.tool("refund", EffectClass.ONCE).build());
+
+    assertThrows(OperationCancelledException.class, () -> other.agents.run(request(agent)));
+    assertTrue(Thread.interrupted());
+
+    assertEquals(List.of(), world.effects());
+    assertEquals(FailureKind.CANCELLED, state().failure().orElseThrow().kind());
+    assertEquals(Verdict.NOT_EXECUTED, onlyVerdict().verdict());
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+    assertEquals(1, world.effects().size());
+    other.assertNothingIsLeft();
+  }
+
+  @Test
+  @Tag("A55")
+  @Tag("A56")
+  void an_error_of_a_once_tool_reaches_the_caller_and_leaves_the_tool_in_doubt() {
+    Agent agent =
+        agent(
+            Tool.of(
+                "refund",
+                "",
+                Order.class,
+                EffectClass.ONCE,
+                (input, context) -> {
+                  throw new AssertionError("secret");
+                }));
+
+    assertThrows(AssertionError.class, () -> program.agents.run(request(agent)));
+
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, state().status());
+    RunFailed intended = state().suspension().orElseThrow().intendedEnd().orElseThrow();
+    assertEquals(FailureKind.INTERNAL, intended.kind());
+    assertFalse(intended.message().contains("secret"), intended.message());
+  }
+
+  @Test
+  @Tag("A12")
+  void an_error_of_a_pure_tool_fails_the_run_resumably() {
+    AtomicBoolean once = new AtomicBoolean(true);
+    Agent agent =
+        agent(
+            Tool.of(
+                "refund",
+                "",
+                Order.class,
+                EffectClass.PURE,
+                (input, context) -> {
+                  if (once.getAndSet(false)) {
+                    throw new AssertionError("secret");
+                  }
+                  return null;
+                }));
+
+    assertThrows(AssertionError.class, () -> program.agents.run(request(agent)));
+    assertEquals(FailureKind.INTERNAL, state().failure().orElseThrow().kind());
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+  }
+
+  @Test
+  @Tag("A55")
+  void a_run_is_handed_back_only_when_its_tools_have_ended() throws Exception {
+    CountDownLatch slowBegan = new CountDownLatch(1);
+    AtomicReference<Optional<Writer>> stolen = new AtomicReference<>(Optional.empty());
+    List<String> trail = new ArrayList<>();
+    Tool fast =
+        Tool.of(
+            "fast",
+            "",
+            Order.class,
+            EffectClass.ONCE,
+            (input, context) -> {
+              slowBegan.await();
+              return null;
+            });
+    Tool slow =
+        Tool.of(
+            "slow",
+            "",
+            Order.class,
+            EffectClass.ONCE,
+            (input, context) -> {
+              slowBegan.countDown();
+              try {
+                new CountDownLatch(1).await();
+              } catch (InterruptedException e) {
+                stolen.set(store.acquire(RUN, Deadline.never()));
+                synchronized (trail) {
+                  trail.add("ended");
+                }
+              }
+              return null;
+            });
+    RunStore broken =
+        new WaitingStore(
+            store,
+            append -> {
+              if (append.events().getFirst() instanceof ToolFinished) {
+                throw new StoreException("The disk is full.", null);
+              }
+            });
+    Program other =
+        Program.on(broken, FakeModel.of(calls(call("c1", "fast", "o1"), call("c2", "slow", "o1"))));
+
+    assertThrows(StoreException.class, () -> other.agents.run(request(agent(fast, slow))));
+
+    assertEquals(List.of("ended"), trail);
+    assertEquals(Optional.empty(), stolen.get(), "it was still owned while the tool ran");
+    other.assertNothingIsLeft();
+  }
+
+  @Test
+  @Tag("A54")
+  void a_driver_that_lost_its_run_writes_nothing_more_and_begins_no_further_tool()
+      throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    CountDownLatch reached = new CountDownLatch(1);
+    FakeModel.Answer slow =
+        question -> {
+          reached.countDown();
+          goOn.await();
+          return calls(call("c1", "refund", "o1")).give(question);
+        };
+    Program zombie = Program.on(store, FakeModel.of(slow, text("Zombie.")));
+    Agent agent = agent(world.tool("refund", EffectClass.ONCE).build());
+    try (ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<AgentResult> driver = pool.submit(() -> zombie.agents.run(request(agent)));
+      reached.await();
+      Writer lapsed = program.log(RUN).getFirst().writer();
+      store.release(RUN, lapsed); // as when its lease expires
+      assertEquals("Refunded.", program.agents.run(request(agent)).text());
+      List<LoggedEvent> log = program.log(RUN);
+
+      goOn.countDown();
+      ExecutionException lost = assertThrows(ExecutionException.class, driver::get);
+      assertInstanceOf(ConflictException.class, lost.getCause());
+      assertEquals(log, program.log(RUN));
+      assertEquals(1, world.effects().size());
+    }
+    zombie.assertNothingIsLeft();
+  }
+}

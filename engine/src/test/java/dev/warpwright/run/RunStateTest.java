@@ -1,0 +1,637 @@
+package dev.warpwright.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.Usage;
+import dev.warpwright.run.RunEvent.ApprovalDecided;
+import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ModelResponded;
+import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCompleted;
+import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunResumed;
+import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.StepStarted;
+import dev.warpwright.run.RunEvent.ToolFinished;
+import dev.warpwright.run.RunEvent.ToolReconciled;
+import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
+import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.tool.EffectClass;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What may follow what in a log, and what it adds up to. */
+final class RunStateTest {
+  private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "run-1");
+  private static final Writer WRITER = new Writer("owner", 1);
+  private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+  private static final Target TARGET = Target.of("fake", "model");
+  private static final String DIGEST = "sha256:" + "0".repeat(64);
+  private static final Json INPUT = Json.parse("{\"order\":\"o1\"}");
+
+  private static RunStarted started() {
+    return new RunStarted(
+        "agent",
+        "1",
+        Map.of(),
+        Optional.empty(),
+        List.of(Message.user("Do it.")),
+        10,
+        List.of(TARGET),
+        Map.of());
+  }
+
+  private static ModelResponded answer(int step, String text, String... callIds) {
+    List<Part> parts = new ArrayList<>();
+    if (!text.isEmpty()) {
+      parts.add(new Part.Text(text));
+    }
+    for (String id : callIds) {
+      parts.add(new ToolCall(id, "tool", INPUT));
+    }
+    return new ModelResponded(
+        step,
+        TARGET,
+        new Message(Role.ASSISTANT, parts),
+        new FinishReason(FinishReason.Kind.STOP, "stop"),
+        Usage.reported(10, 5),
+        List.of());
+  }
+
+  private static ToolStarted began(int step, String callId, EffectClass effect, int attempt) {
+    int ordinal = callId.equals("c2") ? 1 : 0;
+    return new ToolStarted(step, ordinal, callId, "tool", effect, INPUT, "key-" + callId, attempt);
+  }
+
+  private static ToolStarted began(String callId, EffectClass effect) {
+    return began(1, callId, effect, 1);
+  }
+
+  private static ToolFinished ended(String callId, boolean error) {
+    return new ToolFinished(
+        callId, "tool", Optional.of("key-" + callId), true, Json.of("x"), error, Duration.ZERO);
+  }
+
+  private static ToolFinished refused(String callId) {
+    return new ToolFinished(
+        callId, "tool", Optional.empty(), false, Json.of("No."), true, Duration.ZERO);
+  }
+
+  private static ToolReconciled verdict(String callId, Verdict verdict) {
+    Optional<Json> output =
+        verdict == Verdict.NOT_EXECUTED ? Optional.empty() : Optional.of(Json.of("y"));
+    return new ToolReconciled(callId, "key-" + callId, verdict, output, "ann");
+  }
+
+  private static ApprovalRequested asked(String callId) {
+    return new ApprovalRequested("approval-" + callId, DIGEST, 1, callId, "tool", "1", INPUT);
+  }
+
+  private static ApprovalDecided decided(String callId, boolean approve) {
+    return new ApprovalDecided("approval-" + callId, approve, Optional.empty(), Optional.empty());
+  }
+
+  private static RunSuspended waitsForApproval() {
+    return new RunSuspended(RunSuspended.Reason.APPROVAL, List.of("approval-c1"), Optional.empty());
+  }
+
+  private static RunSuspended waitsForVerdict(String... callIds) {
+    return new RunSuspended(RunSuspended.Reason.RECONCILIATION, List.of(callIds), Optional.empty());
+  }
+
+  private static RunFailed failed(boolean resumable) {
+    return new RunFailed(FailureKind.LIMIT, "Too much.", resumable, 1, List.of());
+  }
+
+  private static RunCompleted completed() {
+    return new RunCompleted("Done.", 1, Usage.ABSENT);
+  }
+
+  private static RouteBound bound(int step) {
+    return new RouteBound(step, TARGET, decision());
+  }
+
+  private static RouteDecision decision() {
+    return new RouteDecision(List.of(TARGET), RouteDecision.ReasonCode.ROUTING_ORDERED);
+  }
+
+  private static RunState state(RunEvent... events) {
+    List<LoggedEvent> log = new ArrayList<>();
+    log.add(new LoggedEvent(RUN, 1, WRITER, NOON, started()));
+    for (RunEvent event : events) {
+      log.add(new LoggedEvent(RUN, log.size() + 1L, WRITER, NOON.plusSeconds(log.size()), event));
+    }
+    return RunStates.foldStepwise(log);
+  }
+
+  private static boolean accepts(RunState state, RunEvent event) {
+    return RunStates.accepts(
+        state, new LoggedEvent(RUN, state.sequence() + 1, WRITER, state.updatedAt(), event));
+  }
+
+  private static void assertAccepts(RunState state, RunEvent event) {
+    assertTrue(accepts(state, event), () -> event + " after " + state);
+  }
+
+  private static void assertRefuses(RunState state, RunEvent... events) {
+    for (RunEvent event : events) {
+      assertFalse(accepts(state, event), () -> event + " after " + state);
+    }
+  }
+
+  /** One of everything, for states in which hardly anything may follow. */
+  private static RunEvent[] anything() {
+    return new RunEvent[] {
+      started(),
+      new StepStarted(1, 1),
+      new StepStarted(2, 1),
+      bound(1),
+      answer(1, "Hello."),
+      asked("c1"),
+      decided("c1", true),
+      began("c1", EffectClass.PURE),
+      ended("c1", false),
+      refused("c1"),
+      verdict("c1", Verdict.SUCCEEDED),
+      waitsForApproval(),
+      waitsForVerdict("c1"),
+      new RunResumed("test"),
+      completed(),
+      failed(true),
+      failed(false)
+    };
+  }
+
+  @Test
+  @Tag("A2")
+  @Tag("A9")
+  void a_log_adds_up_to_a_state_that_says_what_happened() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            bound(1),
+            answer(1, "First. ", "c1", "c2"),
+            began("c1", EffectClass.ONCE),
+            ended("c1", true),
+            refused("c2"),
+            new StepStarted(2, 4),
+            answer(2, "Last."),
+            completed());
+
+    assertEquals(RunStatus.COMPLETED, state.status());
+    assertTrue(state.isTerminal());
+    assertEquals("First. Last.", state.text());
+    assertEquals(2, state.step());
+    assertEquals(2, state.toolErrors());
+    assertEquals(20, state.usage().input().tokens());
+    assertEquals(Optional.of(TARGET), state.target());
+    assertEquals(Optional.of(decision()), state.decision());
+    assertEquals(FinishReason.Kind.STOP, state.finishReason().orElseThrow().kind());
+    assertEquals(10, state.sequence());
+    assertEquals(NOON, state.startedAt());
+    assertEquals(NOON.plusSeconds(9), state.updatedAt());
+    assertEquals(
+        List.of(Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT),
+        state.messages().stream().map(Message::role).toList());
+    assertEquals(
+        List.of("c1", "c2"),
+        state.messages().get(2).toolResults().stream().map(r -> r.callId()).toList());
+    assertEquals(List.of(), state.calls());
+  }
+
+  @Test
+  @Tag("A6")
+  void a_log_begins_with_its_start_and_has_no_other() {
+    assertThrows(InvalidRequestException.class, () -> RunState.of(List.of()));
+    assertThrows(
+        InvalidRequestException.class,
+        () -> RunState.of(List.of(new LoggedEvent(RUN, 1, WRITER, NOON, new StepStarted(1, 1)))));
+    assertThrows(
+        InvalidRequestException.class,
+        () -> RunState.of(List.of(new LoggedEvent(RUN, 2, WRITER, NOON, started()))));
+    assertRefuses(state(), started());
+    assertRefuses(state(new StepStarted(1, 1)), started());
+  }
+
+  @Test
+  @Tag("A6")
+  void sequences_have_no_gaps_times_never_decrease_and_all_events_are_of_one_run() {
+    RunState state = state(new StepStarted(1, 1));
+    RunEvent next = answer(1, "Hello.");
+    RunKey other = new RunKey(RunScope.of("other"), "run-1");
+    Instant now = state.updatedAt();
+
+    assertFalse(RunStates.accepts(state, new LoggedEvent(RUN, 2, WRITER, now, next)));
+    assertFalse(RunStates.accepts(state, new LoggedEvent(RUN, 4, WRITER, now, next)));
+    assertFalse(RunStates.accepts(state, new LoggedEvent(RUN, 3, WRITER, now.minusNanos(1), next)));
+    assertFalse(RunStates.accepts(state, new LoggedEvent(other, 3, WRITER, now, next)));
+    assertTrue(RunStates.accepts(state, new LoggedEvent(RUN, 3, WRITER, now, next)));
+  }
+
+  @Test
+  @Tag("A6")
+  @Tag("A32")
+  void steps_count_from_1_without_gaps_and_only_an_unanswered_one_is_started_again() {
+    RunState state = state();
+    assertRefuses(state, new StepStarted(0, 1), new StepStarted(2, 1), answer(1, "x"), bound(1));
+    assertAccepts(state, new StepStarted(1, 1));
+    assertRefuses(state, new StepStarted(2, 1), answer(2, "x"), bound(2));
+    assertAccepts(state, new RunResumed("crash"));
+    assertAccepts(state, new StepStarted(1, 1));
+    assertAccepts(state, answer(1, "x", "c1"));
+    assertRefuses(state, new StepStarted(2, 1), answer(1, "again"), bound(1));
+    assertAccepts(state, refused("c1"));
+    assertRefuses(state, new StepStarted(1, 1), new StepStarted(3, 1));
+    assertAccepts(state, new StepStarted(2, 1));
+    assertEquals(2, state.step());
+  }
+
+  @Test
+  @Tag("A6")
+  void an_executed_call_ends_after_its_start_under_its_key_and_once() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1", "c2"));
+    assertRefuses(state, ended("c1", false), verdict("c1", Verdict.SUCCEEDED), ended("c3", false));
+    assertAccepts(state, began("c1", EffectClass.ONCE));
+    assertRefuses(state, ended("c2", false), refused("c1"));
+    assertRefuses(
+        state,
+        new ToolFinished(
+            "c1", "tool", Optional.of("other"), true, Json.of("x"), false, Duration.ZERO),
+        new ToolReconciled("c1", "other", Verdict.SUCCEEDED, Optional.empty(), "ann"));
+    assertAccepts(state, ended("c1", false));
+    assertRefuses(
+        state,
+        ended("c1", false),
+        verdict("c1", Verdict.FAILED),
+        began(1, "c1", EffectClass.ONCE, 2));
+  }
+
+  @Test
+  @Tag("A6")
+  @Tag("A55")
+  void attempts_count_from_1_under_one_key_and_a_once_tool_in_doubt_is_not_started_again() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1", "c2"));
+    assertRefuses(
+        state,
+        began(1, "c1", EffectClass.ONCE, 2),
+        began(1, "c1", EffectClass.ONCE, 0),
+        began(2, "c1", EffectClass.ONCE, 1),
+        began("c3", EffectClass.ONCE),
+        new ToolStarted(1, 1, "c1", "tool", EffectClass.ONCE, INPUT, "key-c1", 1),
+        new ToolStarted(1, 0, "c1", "other", EffectClass.ONCE, INPUT, "key-c1", 1));
+    assertAccepts(state, began("c1", EffectClass.ONCE));
+    assertAccepts(state, began("c2", EffectClass.IDEMPOTENT));
+    assertRefuses(state, began(1, "c1", EffectClass.ONCE, 2));
+    assertRefuses(state, began(1, "c2", EffectClass.IDEMPOTENT, 3));
+    assertRefuses(
+        state, new ToolStarted(1, 1, "c2", "tool", EffectClass.IDEMPOTENT, INPUT, "another", 2));
+    assertAccepts(state, began(1, "c2", EffectClass.IDEMPOTENT, 2));
+    assertAccepts(state, verdict("c1", Verdict.NOT_EXECUTED));
+    assertRefuses(state, verdict("c1", Verdict.NOT_EXECUTED), ended("c1", false));
+    assertAccepts(state, began(1, "c1", EffectClass.ONCE, 2));
+    assertTrue(state.calls().getFirst().isInDoubt());
+  }
+
+  @Test
+  @Tag("A55")
+  @Tag("A56")
+  void a_run_neither_completes_nor_fails_while_it_needs_a_verdict() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1", "c2"),
+            began("c1", EffectClass.ONCE),
+            began("c2", EffectClass.IDEMPOTENT));
+    assertRefuses(state, completed(), failed(true), failed(false), new StepStarted(2, 3));
+    assertAccepts(state, waitsForVerdict("c1", "c2"));
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, state.status());
+    assertRefuses(state, completed(), failed(true), waitsForVerdict("c1"), refused("c2"));
+    assertRefuses(state, began(1, "c2", EffectClass.IDEMPOTENT, 2));
+    assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, state.status());
+    assertAccepts(state, new RunResumed("decided"));
+    // It was suspended over the repeatable call too: then that one is not repeated either.
+    assertRefuses(state, failed(true), began(1, "c2", EffectClass.IDEMPOTENT, 2));
+    assertAccepts(state, verdict("c2", Verdict.FAILED));
+    assertEquals(1, state.toolErrors());
+    assertAccepts(state, failed(true));
+  }
+
+  @Test
+  @Tag("A55")
+  void a_late_outcome_resolves_the_doubt_of_a_waiting_run() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1"),
+            began("c1", EffectClass.ONCE),
+            waitsForVerdict("c1"));
+    assertAccepts(state, ended("c1", false));
+    assertEquals(List.of(), state.inDoubt());
+  }
+
+  @Test
+  @Tag("A6")
+  void a_run_completes_only_with_an_answer_that_leaves_no_call_open() {
+    assertRefuses(state(), completed());
+    assertRefuses(state(new StepStarted(1, 1)), completed());
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"));
+    assertRefuses(state, completed());
+    assertAccepts(state, refused("c1"));
+    assertRefuses(state, completed());
+    assertAccepts(state, new StepStarted(2, 3));
+    assertAccepts(state, answer(2, "Done."));
+    assertAccepts(state, completed());
+  }
+
+  @Test
+  @Tag("A11")
+  void nothing_follows_the_end() {
+    assertRefuses(state(new StepStarted(1, 1), answer(1, "Done."), completed()), anything());
+    assertRefuses(state(new StepStarted(1, 1), failed(false)), anything());
+  }
+
+  @Test
+  @Tag("A12")
+  void a_failure_that_can_be_resumed_is_followed_by_a_resume_alone() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"), failed(true));
+    assertFalse(state.isTerminal());
+    for (RunEvent event : anything()) {
+      if (!(event instanceof RunResumed)) {
+        assertRefuses(state, event);
+      }
+    }
+    assertAccepts(state, new RunResumed("again"));
+    assertEquals(RunStatus.RUNNING, state.status());
+    assertEquals(Optional.empty(), state.failure());
+    assertAccepts(state, began("c1", EffectClass.PURE));
+  }
+
+  @Test
+  @Tag("A80")
+  @Tag("A85")
+  void approvals_are_asked_for_once_decided_once_and_nothing_runs_before() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1", "c2"));
+    assertRefuses(state, waitsForApproval(), decided("c1", true), asked("c3"));
+    assertRefuses(state, new ApprovalRequested("a", "sha256:0", 1, "c1", "tool", "1", INPUT));
+    assertAccepts(state, asked("c1"));
+    assertRefuses(state, asked("c1"), began("c1", EffectClass.ONCE));
+    assertRefuses(state, new ApprovalRequested("approval-c1", DIGEST, 1, "c2", "tool", "1", INPUT));
+    assertAccepts(state, asked("c2"));
+    assertAccepts(state, waitsForApproval());
+    assertEquals(RunStatus.WAITING_APPROVAL, state.status());
+    assertRefuses(state, completed(), failed(true), new StepStarted(2, 1), refused("c1"));
+    assertAccepts(state, decided("c1", false));
+    assertRefuses(state, decided("c1", true));
+    assertEquals(List.of(asked("c2")), state.pendingApprovals());
+    assertAccepts(state, decided("c2", true));
+    assertRefuses(state, began("c2", EffectClass.ONCE));
+    assertAccepts(state, new RunResumed("decided"));
+    assertRefuses(state, began("c1", EffectClass.ONCE));
+    assertAccepts(state, began("c2", EffectClass.ONCE));
+    assertAccepts(state, refused("c1"));
+    assertEquals(0, state.toolErrors(), "a denial is no tool error");
+    assertEquals(
+        List.of(
+            new RunState.Approval(asked("c1"), Optional.of(decided("c1", false))),
+            new RunState.Approval(asked("c2"), Optional.of(decided("c2", true)))),
+        state.approvals());
+  }
+
+  @ParameterizedTest
+  @EnumSource(Verdict.class)
+  void a_verdict_gives_a_call_its_result_unless_it_did_not_run(Verdict verdict) {
+    RunState state =
+        state(new StepStarted(1, 1), answer(1, "", "c1"), began("c1", EffectClass.ONCE));
+
+    assertAccepts(state, verdict("c1", verdict));
+
+    boolean open = verdict == Verdict.NOT_EXECUTED;
+    assertEquals(open ? 1 : 0, state.calls().size());
+    if (!open) {
+      var result = state.messages().getLast().toolResults().getFirst();
+      assertEquals(verdict == Verdict.FAILED, result.error());
+      assertEquals("tool", result.toolName());
+    }
+  }
+
+  /**
+   * Random events after random events: a refused one changes nothing, and what was accepted keeps
+   * the rules by an account that knows nothing of the fold.
+   */
+  @Test
+  @Tag("A6")
+  @Tag("A11")
+  @Tag("A55")
+  @Tag("A56")
+  void of_random_events_only_those_that_keep_the_rules_are_accepted() {
+    long seed = Long.getLong("seed", System.nanoTime());
+    Random random = new Random(seed);
+    int longest = 0;
+    for (int run = 0; run < 200; run++) {
+      List<LoggedEvent> log = new ArrayList<>();
+      log.add(new LoggedEvent(RUN, 1, WRITER, NOON, started()));
+      RunState state = RunState.of(log);
+      Account account = new Account();
+      for (int i = 0; i < 150; i++) {
+        LoggedEvent next =
+            new LoggedEvent(
+                RUN,
+                state.sequence() + 1,
+                WRITER,
+                state.updatedAt().plusNanos(random.nextInt(2)),
+                random(random, state));
+        String what = "seed " + seed + ": " + next.event() + " after " + log.size() + " events";
+        try {
+          if (RunStates.accepts(state, next)) {
+            log.add(next);
+            account.keep(next.event(), what);
+          }
+        } catch (AssertionError e) {
+          throw new AssertionError(what, e);
+        }
+      }
+      longest = Math.max(longest, log.size());
+      assertEquals(
+          RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
+    }
+    assertTrue(longest > 20, "the generator does get somewhere: " + longest);
+  }
+
+  private static RunEvent random(Random random, RunState state) {
+    int step = Math.max(1, state.nextStep() + random.nextInt(4) / 3 - random.nextInt(4) / 3);
+    String call = "c" + (1 + random.nextInt(2));
+    EffectClass effect = any(random, List.of(EffectClass.values()));
+    return switch (random.nextInt(16)) {
+      case 0, 1 -> new StepStarted(step, 1);
+      case 2 -> bound(step);
+      case 3, 4 ->
+          switch (random.nextInt(4)) {
+            case 0 -> answer(step, "Done.");
+            case 1 -> answer(step, "", "c1");
+            default -> answer(step, "x", "c1", "c2");
+          };
+      case 5 ->
+          new ApprovalRequested(
+              "approval-" + call + "-" + state.step(),
+              random.nextInt(8) == 0 ? "sha256:0" : DIGEST,
+              state.step(),
+              call,
+              "tool",
+              "1",
+              INPUT);
+      case 6, 7 ->
+          new ApprovalDecided(
+              "approval-" + call + "-" + state.step(),
+              random.nextBoolean(),
+              Optional.empty(),
+              Optional.empty());
+      case 8, 9 -> began(state.step(), call, effect, 1 + random.nextInt(2));
+      case 10 -> ended(call, random.nextBoolean());
+      case 11 -> refused(call);
+      case 12 -> verdict(call, any(random, List.of(Verdict.values())));
+      case 13 -> random.nextBoolean() ? waitsForApproval() : waitsForVerdict(call);
+      case 14 -> new RunResumed("test");
+      default ->
+          switch (random.nextInt(12)) {
+            case 0 -> completed();
+            case 1 -> failed(false);
+            case 2 -> started();
+            default -> failed(true);
+          };
+    };
+  }
+
+  private static <T> T any(Random random, List<T> values) {
+    return values.get(random.nextInt(values.size()));
+  }
+
+  /** The rules again, kept by plain counting over the accepted events. */
+  private static final class Account {
+    private int step;
+    private int answered;
+    private boolean ended;
+    private boolean waiting;
+    private final Map<String, String> calls = new HashMap<>(); // id to state
+    private final Map<String, EffectClass> effects = new HashMap<>();
+
+    void keep(RunEvent event, String what) {
+      assertFalse(ended, what);
+      switch (event) {
+        case RunStarted e -> throw new AssertionError(what);
+        case StepStarted e -> {
+          assertFalse(waiting, what);
+          assertTrue(e.step() == answered + 1 && calls.isEmpty(), what);
+          step = e.step();
+        }
+        case RouteBound e -> assertTrue(e.step() == step && answered == step - 1, what);
+        case ModelResponded e -> {
+          assertTrue(e.step() == step && answered == step - 1 && !waiting, what);
+          answered = step;
+          e.message().toolCalls().forEach(call -> calls.put(call.id(), "open"));
+        }
+        case ApprovalRequested e -> move(e.callId(), "open", "asked", what);
+        case ApprovalDecided e ->
+            move(
+                e.requestId().substring(9, 11),
+                "asked",
+                e.approve() ? "open approved" : "denied",
+                what);
+        case ToolStarted e -> {
+          assertFalse(waiting, what);
+          String before = String.valueOf(calls.get(e.callId()));
+          boolean repeats = before.equals("begun") && effects.get(e.callId()) != EffectClass.ONCE;
+          assertTrue(before.startsWith("open") || repeats, what + ": " + before);
+          assertEquals(before.startsWith("open not") || repeats, e.attempt() > 1, what);
+          calls.put(e.callId(), "begun");
+          effects.put(e.callId(), e.effect());
+        }
+        case ToolFinished e when e.executed() -> {
+          assertTrue(String.valueOf(calls.get(e.callId())).startsWith("begun"), what);
+          result(e.callId());
+        }
+        case ToolFinished e -> {
+          assertFalse(waiting, what);
+          assertFalse(String.valueOf(calls.get(e.callId())).startsWith("begun"), what);
+          assertTrue(calls.containsKey(e.callId()), what);
+          result(e.callId());
+        }
+        case ToolReconciled e -> {
+          assertTrue(String.valueOf(calls.get(e.callId())).startsWith("begun"), what);
+          if (e.verdict() == Verdict.NOT_EXECUTED) {
+            calls.put(e.callId(), "open not executed");
+          } else {
+            result(e.callId());
+          }
+        }
+        case RunSuspended e -> {
+          assertFalse(waiting, what);
+          waiting = true;
+          boolean approval = e.reason() == RunSuspended.Reason.APPROVAL;
+          assertTrue(
+              calls.values().stream()
+                  .anyMatch(call -> call.startsWith(approval ? "asked" : "begun")),
+              what);
+          if (!approval) {
+            calls.computeIfPresent(
+                e.awaited().getFirst(),
+                (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
+          }
+        }
+        case RunResumed e -> waiting = false;
+        case RunCompleted e -> {
+          assertTrue(step > 0 && answered == step && calls.isEmpty() && !waiting, what);
+          ended = true;
+        }
+        case RunFailed e -> {
+          assertFalse(waiting, what);
+          calls.forEach(
+              (id, call) ->
+                  assertFalse(
+                      call.equals("begun, suspended over")
+                          || (call.equals("begun") && effects.get(id) == EffectClass.ONCE),
+                      what));
+          ended = !e.resumable();
+          waiting = true;
+        }
+      }
+    }
+
+    private void move(String id, String from, String to, String what) {
+      assertEquals(from, calls.get(id), what);
+      calls.put(id, to);
+    }
+
+    private void result(String id) {
+      calls.put(id, "answered");
+      if (calls.values().stream().allMatch("answered"::equals)) {
+        calls.clear();
+        effects.clear();
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.warpwright.examples;
+
+import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.AgentResult;
+import dev.warpwright.agent.Agents;
+import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.RunEvent.ApprovalDecided;
+import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.Runs;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.Task;
+import dev.warpwright.task.TaskScope;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Decides the approvals that runs wait for and drives the runs on, several at a time. */
+final class Decider {
+  private static final Set<RunStatus> NOT_ENDED =
+      Set.of(
+          RunStatus.WAITING_APPROVAL,
+          RunStatus.RUNNING,
+          RunStatus.NEEDS_RECONCILIATION,
+          RunStatus.FAILED);
+
+  private final Agents agents;
+  private final Agent agent;
+  private final Function<String, ApprovalDecision> decide;
+
+  /**
+   * What became of a run.
+   *
+   * @param run the run
+   * @param decided how many of its approvals were decided
+   * @param status where it stands; empty if it could not be driven
+   * @param failure why it failed
+   */
+  record Result(RunKey run, int decided, Optional<RunStatus> status, Optional<String> failure) {
+    boolean isFailed() {
+      return status.isEmpty() || status.get() == RunStatus.FAILED;
+    }
+  }
+
+  /**
+   * A decider.
+   *
+   * @param agents drives the runs
+   * @param agent the agent of the runs
+   * @param decide gives the decision on the request of an id
+   */
+  Decider(Agents agents, Agent agent, Function<String, ApprovalDecision> decide) {
+    this.agents = agents;
+    this.agent = agent;
+    this.decide = decide;
+  }
+
+  /** The runs that there is something to do for. */
+  static List<RunKey> toDecide(Runs runs) {
+    List<RunKey> found = new ArrayList<>();
+    RunPages.forEach(
+        runs,
+        NOT_ENDED,
+        run -> {
+          if (run.status() == RunStatus.WAITING_APPROVAL || wasLeft(runs, run.run())) {
+            found.add(run.run());
+          }
+        });
+    return found;
+  }
+
+  /** Whether a run's approvals were decided, but it was not driven to its end after that. */
+  static boolean wasLeft(Runs runs, RunKey run) {
+    return !runs.state(run).orElseThrow().isTerminal()
+        && runs.log(run).stream().anyMatch(logged -> logged.event() instanceof ApprovalDecided);
+  }
+
+  /**
+   * Decides and drives.
+   *
+   * @param toDecide the runs
+   * @param concurrency how many at the same time
+   * @param each told of each run on the calling thread
+   * @return whether all are through; false after an interrupt
+   */
+  boolean drive(List<RunKey> toDecide, int concurrency, Consumer<Result> each) {
+    boolean all = true;
+    try (TaskScope scope = agents.tasks().open("approve", "approve")) {
+      Iterator<RunKey> waiting = toDecide.iterator();
+      Set<Task<Optional<Result>>> running = new HashSet<>();
+      while (waiting.hasNext() || !running.isEmpty()) {
+        while (waiting.hasNext() && running.size() < concurrency) {
+          RunKey run = waiting.next();
+          running.add(scope.fork("run", "run " + run, Deadline.never(), () -> drive(run)));
+        }
+        Task<Optional<Result>> ended = scope.joinAny(running);
+        running.remove(ended);
+        switch (ended.outcome()) {
+          case Outcome.Success<Optional<Result>>(Optional<Result> result) -> {
+            all &= result.isPresent();
+            result.ifPresent(each);
+          }
+          case Outcome.Failure<Optional<Result>>(Throwable cause) ->
+              throw new IllegalStateException("Unexpected " + cause + ".", cause);
+          case Outcome.Cancelled<Optional<Result>> _, Outcome.TimedOut<Optional<Result>> _ ->
+              all = false;
+        }
+      }
+    }
+    return all;
+  }
+
+  /** On the run's own thread; empty if it was cut off. */
+  private Optional<Result> drive(RunKey run) {
+    int decided = 0;
+    try {
+      RunState state = agents.runs().state(run).orElseThrow();
+      List<ApprovalDecision> decisions =
+          state.pendingApprovals().stream()
+              .map(request -> decide.apply(request.requestId()))
+              .toList();
+      decided = decisions.size();
+      AgentResult result = agents.resume(agent, run, decisions, Optional.empty());
+      Optional<String> failure = result.state().failure().map(RunFailed::message);
+      return Optional.of(new Result(run, decided, Optional.of(result.status()), failure));
+    } catch (OperationCancelledException e) {
+      return Optional.empty();
+    } catch (WarpwrightException e) {
+      return Optional.of(
+          new Result(run, decided, Optional.empty(), Optional.of(String.valueOf(e.getMessage()))));
+    }
+  }
+}

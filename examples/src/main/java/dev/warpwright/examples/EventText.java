@@ -1,0 +1,126 @@
+package dev.warpwright.examples;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Role;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.ApprovalDecided;
+import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ModelResponded;
+import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCompleted;
+import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunResumed;
+import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.StepStarted;
+import dev.warpwright.run.RunEvent.ToolFinished;
+import dev.warpwright.run.RunEvent.ToolReconciled;
+import dev.warpwright.run.RunEvent.ToolStarted;
+import java.util.List;
+
+/** Events in words for people. */
+final class EventText {
+  private EventText() {}
+
+  static String of(RunEvent event) {
+    return switch (event) {
+      case RunStarted started -> started(started);
+      case StepStarted step ->
+          "Step %d: asks the model, %d messages".formatted(step.step(), step.messageCount());
+      case RouteBound bound -> "Step %d goes to %s".formatted(bound.step(), bound.target());
+      case ModelResponded answer -> answered(answer);
+      case ApprovalRequested asked ->
+          "Needs an approval: %s %s%n%s"
+              .formatted(asked.tool(), asked.arguments().text(), asked.requestId());
+      case ApprovalDecided decided -> decided(decided);
+      case ToolStarted tool ->
+          "%s begins (%s, attempt %d): %s"
+              .formatted(tool.tool(), tool.effect(), tool.attempt(), tool.arguments().text());
+      case ToolFinished tool -> finished(tool);
+      case ToolReconciled found ->
+          "%s %s, says the %s"
+              .formatted(found.callId(), found.verdict(), found.decidedBy())
+              .concat(found.output().map(output -> ": " + output.text()).orElse(""));
+      case RunSuspended suspended ->
+          "Waits for %s: %s"
+              .formatted(suspended.reason(), String.join(", ", suspended.awaited()))
+              .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""));
+      case RunResumed resumed -> "Goes on: " + resumed.cause();
+      case RunCompleted completed ->
+          "Completed in %d steps: %s".formatted(completed.steps(), completed.text());
+      case RunFailed failed ->
+          "Failed in step %d (%s, %s): %s%s"
+              .formatted(
+                  failed.step(),
+                  failed.kind(),
+                  failed.resumable() ? "can go on" : "for good",
+                  failed.message(),
+                  attempts(failed.attempts()));
+    };
+  }
+
+  private static String started(RunStarted started) {
+    StringBuilder text =
+        new StringBuilder(
+            "Started: agent %s, key %s, targets %s"
+                .formatted(
+                    started.agentId(), started.idempotencyKey().orElse("none"), started.targets()));
+    for (Message message : started.messages()) {
+      if (message.role() == Role.USER) {
+        text.append('\n').append(message.text());
+      }
+    }
+    return text.toString();
+  }
+
+  private static String answered(ModelResponded answer) {
+    StringBuilder text = new StringBuilder("%s answers".formatted(answer.target()));
+    if (!answer.message().text().isEmpty()) {
+      text.append(": ").append(answer.message().text());
+    }
+    for (ToolCall call : answer.message().toolCalls()) {
+      text.append("\ncalls ").append(call.name()).append(' ').append(call.input().text());
+    }
+    List<Attempt> failures = answer.attempts().stream().filter(attempt -> !attempt.ok()).toList();
+    return text.append(attempts(failures)).toString();
+  }
+
+  private static String decided(ApprovalDecided decided) {
+    return "%s by %s%s%n%s"
+        .formatted(
+            decided.approve() ? "Approved" : "Denied",
+            decided.decidedBy().orElse("somebody"),
+            decided.reason().map(reason -> ": " + reason).orElse(""),
+            decided.requestId());
+  }
+
+  private static String finished(ToolFinished tool) {
+    Json output = tool.output();
+    if (!tool.executed()) {
+      return "%s was not run: %s".formatted(tool.tool(), output.text());
+    }
+    return "%s %s after %d ms: %s"
+        .formatted(
+            tool.tool(),
+            tool.error() ? "failed" : "ended",
+            tool.duration().toMillis(),
+            output.text());
+  }
+
+  private static String attempts(List<Attempt> attempts) {
+    StringBuilder text = new StringBuilder();
+    for (Attempt attempt : attempts) {
+      text.append(
+          "\nattempt on %s: %s %s (%d ms)"
+              .formatted(
+                  attempt.target(),
+                  attempt.reasonCode(),
+                  attempt.message(),
+                  attempt.latency().toMillis()));
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,46 @@
+package dev.warpwright.examples;
+
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Runs;
+import java.time.temporal.ChronoUnit;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Lists the runs of a database. */
+@Command(
+    name = "runs",
+    sortOptions = false,
+    description = "Lists the runs of a database, latest update first.")
+final class RunsCommand implements Callable<Integer> {
+  private static final String ROW = "%-20s  %-12s  %-36s  %6s  %s";
+
+  private final Console console;
+
+  @Mixin private final DatabaseOption database = new DatabaseOption();
+
+  RunsCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() {
+    try (RunStore store = Databases.openExisting(database.url())) {
+      console.print(ROW.formatted("STATUS", "TICKET", "RUN", "EVENTS", "UPDATED"));
+      RunPages.forEach(Runs.in(store), Set.of(), this::print);
+      return 0;
+    }
+  }
+
+  private void print(RunSummary run) {
+    console.print(
+        ROW.formatted(
+            run.status(),
+            RunPages.ticketOf(run),
+            run.run(),
+            run.sequence(),
+            run.updated().truncatedTo(ChronoUnit.SECONDS)));
+  }
+}

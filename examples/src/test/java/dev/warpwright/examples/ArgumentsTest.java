@@ -1,0 +1,67 @@
+package dev.warpwright.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ArgumentsTest {
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"triage", "approve", "runs", "show"})
+  void everyCommandExplainsItself(String command) {
+    Cli.Ended ended = Cli.run(command, "--help").expect(0);
+    assertTrue(ended.out().startsWith("Usage: warpwright-examples " + command), ended.out());
+    assertEquals("", ended.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "dance",
+        "triage --dance",
+        "triage --concurrency 0",
+        "triage --concurrency many",
+        "triage --input nowhere.jsonl",
+        "triage --script nowhere.json",
+        "triage --provider-url http://127.0.0.1:1/v1 --script pom.xml",
+        "triage --script pom.xml",
+        "triage --provider-url not|a|url",
+        "triage --provider-url http://example.com/v1",
+        "triage --db jdbc:h2:./runs",
+        "approve",
+        "approve --all --run x",
+        "show",
+      })
+  void wrongArgumentsAreOneLineAndExitCodeTwo(String line) {
+    String[] args = line.isEmpty() ? new String[0] : line.split(" ");
+    if (line.startsWith("triage")) {
+      args = (line + " --out " + folder.resolve("out")).split(" ");
+    }
+    String error = Cli.run(args).expect(2).errorLine();
+    assertTrue(error.startsWith("warpwright-examples: "), error);
+  }
+
+  @Test
+  void whoeverOnlyLooksMakesNoDatabase() {
+    String db = Databases.in(folder);
+    assertTrue(Cli.run("runs", "--db", db).expect(1).errorLine().contains("no database"));
+    assertTrue(Cli.run("show", "--db", db, "x").expect(1).errorLine().contains("no database"));
+    assertFalse(Files.exists(folder.resolve("runs.mv.db")));
+  }
+
+  @Test
+  void aFolderThatCannotBeMadeIsOneLine() throws IOException {
+    Path file = Files.createFile(folder.resolve("file"));
+    Cli.run("triage", "--out", file.resolve("out").toString()).expect(1).errorLine();
+  }
+}

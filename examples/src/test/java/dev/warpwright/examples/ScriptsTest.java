@@ -1,0 +1,31 @@
+package dev.warpwright.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.model.Json;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class ScriptsTest {
+  @Test
+  void theBackupSaysWhatThePrimarySaysAndNeverFails() throws IOException {
+    Map<?, ?> primary = read("primary.json");
+    Map<?, ?> backup = read("backup.json");
+    assertEquals(primary.get("rules"), backup.get("rules"));
+    assertTrue(primary.containsKey("faults"));
+    assertFalse(backup.containsKey("faults"));
+  }
+
+  private static Map<?, ?> read(String name) throws IOException {
+    try (InputStream in = Objects.requireNonNull(ScriptsTest.class.getResourceAsStream(name))) {
+      Json json = Json.parse(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+      return (Map<?, ?>) Objects.requireNonNull(json.value());
+    }
+  }
+}

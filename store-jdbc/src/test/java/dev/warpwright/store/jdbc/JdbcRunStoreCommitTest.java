@@ -1,0 +1,384 @@
+package dev.warpwright.store.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.StoreException;
+import dev.warpwright.model.Target;
+import dev.warpwright.run.Append;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunQuery;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Writer;
+import dev.warpwright.store.jdbc.CommitHook.Boundary;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** One commit for many, commits of unknown fate, bounds and deadlines. */
+@Timeout(60)
+final class JdbcRunStoreCommitTest {
+  private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+  private static final Duration SHORT = Duration.ofMillis(20);
+
+  private final Gate gate = new Gate();
+  private final ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+  private JdbcRunStore store = open(10_000, Duration.ofSeconds(30));
+
+  private JdbcRunStore open(int maxEvents, Duration grace) {
+    return JdbcRunStore.builder(Databases.inMemory())
+        .commitHook(gate)
+        .queueBounds(maxEvents, 1_000_000)
+        .grace(grace)
+        .open();
+  }
+
+  private void reopen(int maxEvents, Duration grace) {
+    store.close();
+    store = open(maxEvents, grace);
+  }
+
+  @AfterEach
+  void close() {
+    gate.open();
+    callers.close();
+    store.close();
+    Databases.assertNoThreadLeft();
+  }
+
+  private static Deadline soon() {
+    return Deadline.after(TimeSource.system(), Duration.ofSeconds(30));
+  }
+
+  private static Deadline passed() {
+    return Deadline.after(TimeSource.system(), Duration.ZERO);
+  }
+
+  private static RunKey run(int number) {
+    return new RunKey(RunScope.DEFAULT, "r" + number);
+  }
+
+  private Writer create(RunKey run) {
+    RunEvent.RunStarted started =
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.of("key-" + run.runId()),
+            List.of(Message.user("Hello.")),
+            10,
+            List.of(Target.of("p", "m")),
+            Map.of());
+    Claim claim = store.create(new NewRun(run, NOON, started), soon());
+    return assertInstanceOf(Claim.Won.class, claim).owner();
+  }
+
+  private static Append append(RunKey run, long expected, Writer writer) {
+    return new Append(
+        run,
+        expected,
+        writer,
+        NOON.plusNanos(expected),
+        List.of(new RunEvent.StepStarted((int) expected, 1), new RunEvent.StepStarted(-1, 1)),
+        RunStatus.RUNNING);
+  }
+
+  /** Appends from another thread. */
+  private Future<?> submit(Append append, Deadline deadline) {
+    return callers.submit(() -> store.append(append, deadline));
+  }
+
+  /** Waits until a submitted call stands in the queue or waits for room in it. */
+  private void awaitQueued(int operations) {
+    while (store.queued() < operations) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private void assertContiguous(RunKey run, int events) {
+    assertEquals(
+        LongStream.rangeClosed(1, events).boxed().toList(),
+        store.load(run, 1, soon()).stream().map(LoggedEvent::sequence).toList());
+    RunSummary summary =
+        store.list(new RunQuery(run.scope(), Set.of(), 1000, Optional.empty()), soon()).stream()
+            .filter(listed -> listed.run().equals(run))
+            .findFirst()
+            .orElseThrow();
+    assertEquals(events, summary.sequence());
+  }
+
+  @Test
+  @Tag("A113")
+  @Tag("A118")
+  void a_refused_append_among_fifty_good_ones_is_refused_alone_in_their_commit() throws Exception {
+    List<Writer> owners = new ArrayList<>();
+    for (int n = 0; n < 51; n++) {
+      owners.add(create(run(n)));
+    }
+    List<Future<?>> appends = new ArrayList<>();
+    int before;
+    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_STATEMENT);
+    Future<Writer> first = callers.submit(() -> create(run(1000)));
+    stop.awaitReached();
+    before = gate.commits();
+    for (int n = 0; n < 51; n++) {
+      appends.add(submit(append(run(n), n == 25 ? 7 : 1, owners.get(n)), soon()));
+    }
+    awaitQueued(51);
+    stop.open();
+    first.get();
+
+    for (int n = 0; n < 51; n++) {
+      if (n == 25) {
+        ExecutionException refused = assertThrows(ExecutionException.class, appends.get(n)::get);
+        assertInstanceOf(ConflictException.class, refused.getCause());
+      } else {
+        appends.get(n).get();
+      }
+      assertContiguous(run(n), n == 25 ? 1 : 3);
+    }
+    assertEquals(before + 2, gate.commits());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Boundary.class,
+      names = {"BEFORE_STATEMENT", "BEFORE_COMMIT", "AFTER_COMMIT", "BEFORE_ACKNOWLEDGEMENT"})
+  @Tag("A121")
+  void when_the_database_fails_at_a_boundary_everything_takes_place_once(Boundary boundary)
+      throws Exception {
+    List<Writer> owners = new ArrayList<>();
+    for (int n = 0; n < 20; n++) {
+      owners.add(create(run(n)));
+    }
+    Writer handedBack = create(run(50));
+    store.release(run(50), handedBack);
+    assertTrue(store.awaitRelease(run(50), soon()));
+    List<Future<?>> appends = new ArrayList<>();
+    Future<Writer> created;
+    Future<Writer> claimed;
+    Future<Optional<Writer>> acquired;
+    Gate.Stop stop = gate.stopAt(Boundary.AFTER_ACKNOWLEDGEMENT);
+    Future<Writer> first = callers.submit(() -> create(run(1000)));
+    stop.awaitReached();
+    for (int n = 0; n < 20; n++) {
+      appends.add(submit(append(run(n), n == 7 ? 9 : 1, owners.get(n)), soon()));
+    }
+    created = callers.submit(() -> create(run(100)));
+    claimed = callers.submit(() -> create(run(101)));
+    acquired = callers.submit(() -> store.acquire(run(50), soon()));
+    awaitQueued(23);
+    store.release(run(8), owners.get(8));
+    gate.failAt(boundary, 1);
+    stop.open();
+    first.get();
+
+    for (int n = 0; n < 20; n++) {
+      if (n == 7) {
+        ExecutionException refused = assertThrows(ExecutionException.class, appends.get(n)::get);
+        assertInstanceOf(ConflictException.class, refused.getCause());
+      } else {
+        appends.get(n).get();
+      }
+      assertContiguous(run(n), n == 7 ? 1 : 3);
+    }
+    assertContiguous(run(100), 1);
+    assertContiguous(run(101), 1);
+    assertEquals(0, gate.failuresLeft());
+    store.append(append(run(100), 1, created.get()), soon());
+    store.append(append(run(101), 1, claimed.get()), soon());
+    store.append(append(run(50), 1, acquired.get().orElseThrow()), soon());
+    assertTrue(store.awaitRelease(run(8), soon()));
+  }
+
+  @Test
+  @Tag("A121")
+  void a_database_that_goes_on_failing_is_reported_and_recovers() {
+    RunKey run = run(1);
+    Writer owner = create(run);
+    gate.failAt(Boundary.BEFORE_STATEMENT, 2);
+
+    StoreException failure =
+        assertThrows(StoreException.class, () -> store.append(append(run, 1, owner), soon()));
+
+    assertTrue(failure.getMessage().contains("nothing was written"), failure.getMessage());
+    assertTrue(failure.retryable());
+    assertContiguous(run, 1);
+    store.append(append(run, 1, owner), soon());
+    assertContiguous(run, 3);
+  }
+
+  @Test
+  void a_release_that_the_database_fails_is_repeated_with_the_next_commit() {
+    RunKey run = run(1);
+    Writer owner = create(run);
+    gate.failAt(Boundary.BEFORE_STATEMENT, 2);
+    store.release(run, owner);
+    while (gate.failuresLeft() > 0) {
+      Thread.onSpinWait();
+    }
+
+    assertTrue(store.acquire(run, soon()).isPresent());
+  }
+
+  @Test
+  @Tag("A121")
+  void an_append_that_is_under_way_at_the_deadline_is_of_unknown_fate_and_settles_later()
+      throws Exception {
+    reopen(10_000, SHORT);
+    RunKey run = run(1);
+    Writer owner = create(run);
+    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_COMMIT);
+    Future<?> append = submit(append(run, 1, owner), passed());
+    stop.awaitReached();
+
+    ExecutionException failure = assertThrows(ExecutionException.class, append::get);
+
+    StoreException unknown = assertInstanceOf(StoreException.class, failure.getCause());
+    assertTrue(unknown.getMessage().contains("unknown"), unknown.getMessage());
+    assertTrue(unknown.getMessage().contains("resumed"), unknown.getMessage());
+    stop.open();
+    store.append(append(run, 3, owner), soon());
+    assertContiguous(run, 5);
+  }
+
+  @Test
+  @Tag("A121")
+  void an_append_that_nobody_began_until_the_deadline_is_withdrawn() throws Exception {
+    reopen(10_000, SHORT);
+    RunKey first = run(1);
+    RunKey second = run(2);
+    Writer one = create(first);
+    Writer two = create(second);
+    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_COMMIT);
+    Future<?> held = submit(append(first, 1, one), soon());
+    stop.awaitReached();
+
+    StoreException late =
+        assertThrows(StoreException.class, () -> store.append(append(second, 1, two), passed()));
+
+    assertTrue(late.getMessage().contains("nothing was written"), late.getMessage());
+    stop.open();
+    held.get();
+    store.append(append(second, 1, two), soon());
+    assertContiguous(second, 3);
+  }
+
+  @Test
+  void at_the_bound_of_the_queue_new_calls_wait_until_their_deadline() throws Exception {
+    reopen(4, Duration.ofSeconds(30));
+    List<Writer> owners = new ArrayList<>();
+    for (int n = 0; n < 5; n++) {
+      owners.add(create(run(n)));
+    }
+    List<Future<?>> accepted = new ArrayList<>();
+    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_STATEMENT);
+    accepted.add(submit(append(run(0), 1, owners.get(0)), soon()));
+    stop.awaitReached();
+    accepted.add(submit(append(run(1), 1, owners.get(1)), soon()));
+    accepted.add(submit(append(run(2), 1, owners.get(2)), soon()));
+    awaitQueued(2);
+
+    StoreException full =
+        assertThrows(
+            StoreException.class, () -> store.append(append(run(3), 1, owners.get(3)), passed()));
+    assertTrue(full.getMessage().contains("4 events"), full.getMessage());
+
+    accepted.add(submit(append(run(4), 1, owners.get(4)), soon()));
+    store.release(run(3), owners.get(3)); // gives back, so it never waits
+    stop.open();
+    for (Future<?> append : accepted) {
+      append.get();
+    }
+    assertContiguous(run(4), 3);
+    assertContiguous(run(3), 1);
+    assertTrue(store.awaitRelease(run(3), soon()));
+  }
+
+  @Test
+  void an_append_larger_than_the_bound_is_let_in_when_nothing_else_waits() {
+    reopen(1, Duration.ofSeconds(30));
+    RunKey run = run(1);
+    Writer owner = create(run);
+
+    store.append(append(run, 1, owner), soon());
+
+    assertContiguous(run, 3);
+  }
+
+  @Test
+  void closing_finishes_what_was_accepted() throws Exception {
+    List<Writer> owners = new ArrayList<>();
+    for (int n = 0; n < 10; n++) {
+      owners.add(create(run(n)));
+    }
+    List<Future<?>> appends = new ArrayList<>();
+    Future<?> closing;
+    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_STATEMENT);
+    Future<Writer> first = callers.submit(() -> create(run(1000)));
+    stop.awaitReached();
+    for (int n = 0; n < 10; n++) {
+      appends.add(submit(append(run(n), 1, owners.get(n)), soon()));
+    }
+    awaitQueued(10);
+    closing = callers.submit(store::close);
+    while (!store.isClosing()) {
+      Thread.onSpinWait();
+    }
+    assertThrows(
+        IllegalStateException.class, () -> store.append(append(run(1), 3, owners.get(1)), soon()));
+    assertFalse(closing.isDone());
+    stop.open();
+    first.get();
+    closing.get();
+    for (Future<?> append : appends) {
+      append.get();
+    }
+  }
+
+  @Test
+  void a_reader_does_not_show_what_is_committed_but_not_durable() throws Exception {
+    reopen(10_000, SHORT);
+    RunKey run = run(1);
+    Writer owner = create(run);
+    Gate.Stop stop = gate.stopAt(Boundary.AFTER_COMMIT);
+    Future<?> append = submit(append(run, 1, owner), soon());
+    stop.awaitReached();
+
+    assertThrows(StoreException.class, () -> store.load(run, 1, passed()));
+    Future<List<LoggedEvent>> load = callers.submit(() -> store.load(run, 1, soon()));
+    assertFalse(load.isDone());
+
+    stop.open();
+    append.get();
+    assertEquals(3, load.get().size());
+  }
+}
