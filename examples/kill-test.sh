@@ -6,14 +6,15 @@
 #
 # Triage is killed KILLS times (20 unless given), approve a few times more. A quarter of the kills
 # comes at any moment from the start of the process on, the others in the middle of the work. Takes
-# java 25 or newer from JAVA, JAVA_HOME or the PATH. Exit code 0 if all is well; else 1, and the
-# folder with everything is kept.
+# java 25 or newer from JAVA, JAVA_HOME or the PATH, and CONCURRENCY (4 unless set) from the
+# environment. Exit code 0 if all is well; else 1, and the folder with everything is kept.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 jar=${1:-$here/target/warpwright-examples.jar}
 kills=${2:-20}
 seed=${3:-$RANDOM}
+concurrency=${CONCURRENCY:-4}
 java=${JAVA:-${JAVA_HOME:+$JAVA_HOME/bin/}java}
 RANDOM=$seed
 
@@ -40,7 +41,7 @@ fail() {
 }
 
 job() {
-  "$java" -jar "$jar" "$@" --db "$db" --out "$out" --concurrency 4 --no-progress >>"$work/log" 2>&1
+  "$java" -jar "$jar" "$@" --db "$db" --out "$out" --concurrency "$concurrency" --no-progress >>"$work/log" 2>&1
 }
 
 lines() {
@@ -59,7 +60,7 @@ pause() { # milliseconds
 # Sets status: 137 if it was killed, else its own exit code.
 start_and_kill() {
   starts=$((starts + 1))
-  "$java" -jar "$jar" "$@" --db "$db" --out "$out" --concurrency 4 --no-progress \
+  "$java" -jar "$jar" "$@" --db "$db" --out "$out" --concurrency "$concurrency" --no-progress \
     >>"$work/log" 2>&1 &
   local pid=$!
   if (($(between 1 4) == 1)); then

@@ -20,10 +20,12 @@ final class Answers {
   /**
    * Asks.
    *
+   * @param provider whom, for the private state in the answer
    * @return an answer that can be used, with complete usage
    * @throws ProviderException if the model throws it, or its answer cannot be used
    */
-  static ModelResponse ask(LanguageModel model, ModelCall call) throws InterruptedException {
+  static ModelResponse ask(String provider, LanguageModel model, ModelCall call)
+      throws InterruptedException {
     ModelResponse response = model.generate(call);
     if (response == null) {
       throw protocol("The adapter returned no answer.");
@@ -36,7 +38,7 @@ final class Answers {
           .build();
     }
     requireDistinctIds(response.message().toolCalls());
-    return UsageEstimate.complete(call.messages(), response);
+    return PrivateState.issuedBy(provider, UsageEstimate.complete(call.messages(), response));
   }
 
   private static void requireDistinctIds(List<ToolCall> calls) {

@@ -165,8 +165,8 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Refuses new operations and closes the adapters; cancels nothing that runs and does not wait.
-   * Idempotent.
+   * Refuses new operations and closes the adapters, each once; cancels nothing that runs and does
+   * not wait. Idempotent. What an adapter throws is thrown after the others were closed as well.
    */
   @Override
   public void close() {

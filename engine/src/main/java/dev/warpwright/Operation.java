@@ -180,12 +180,13 @@ public final class Operation implements AutoCloseable {
     requireAttemptsLeft(step);
     dispatches++;
     Dispatch dispatch = new Dispatch(step, candidate, retry, settings.time().nanoTime());
+    String provider = candidate.target().provider();
     Deadline deadline =
         Deadline.after(settings.time(), settings.attemptTimeout(candidate.target()))
             .earlier(scope.deadline());
     ModelCall call =
         new ModelCall(
-            messages,
+            PrivateState.visibleTo(provider, messages),
             request.tools().specs(),
             request.toolChoice(),
             request.temperature(),
@@ -196,7 +197,7 @@ public final class Operation implements AutoCloseable {
             "attempt",
             "attempt " + dispatches + " " + candidate.target(),
             deadline,
-            () -> Answers.ask(candidate.model(), call));
+            () -> Answers.ask(provider, candidate.model(), call));
     return switch (outcome) {
       case Outcome.Success<ModelResponse>(ModelResponse response) -> {
         record(dispatch, ReasonCode.PROVIDER_SUCCESS, "", null, response);

@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -38,6 +39,7 @@ final class UsageEstimate {
           case Part.Text(String words) -> text.append(words);
           case ToolCall call -> text.append(call.name()).append(call.input().text());
           case ToolResult result -> text.append(result.output().text());
+          case ProviderState state -> {} // not text: often encrypted, and of any length
         }
       }
     }

@@ -144,13 +144,21 @@ final class FailureHandlingTest {
   }
 
   /** What a careless adapter may return. */
-  static Stream<FakeModel.Reply> badAnswers() {
+  static Stream<Arguments> badAnswers() {
+    String error = "The provider ended its answer with an error.";
     return Stream.of(
-        FailureHandlingTest::nothing,
-        call -> FakeModel.answer("", FinishReason.Kind.ERROR),
-        call -> FakeModel.answer(FinishReason.Kind.ERROR, Tools.call("1")),
-        call -> FakeModel.answer(FinishReason.Kind.TOOL_CALLS, Tools.call("1"), Tools.call("1")),
-        call -> incomplete());
+        bad("The adapter returned no answer.", FailureHandlingTest::nothing),
+        bad("finishReason", call -> incomplete()),
+        bad(error, call -> FakeModel.answer("", FinishReason.Kind.ERROR)),
+        bad(error, call -> FakeModel.answer(FinishReason.Kind.ERROR, Tools.call("1"))),
+        bad(
+            "Two tool calls of the answer have the same id.",
+            call ->
+                FakeModel.answer(FinishReason.Kind.TOOL_CALLS, Tools.call("1"), Tools.call("1"))));
+  }
+
+  private static Arguments bad(String message, FakeModel.Reply reply) {
+    return Arguments.of(message, reply);
   }
 
   @SuppressWarnings("NullAway") // on purpose
@@ -169,7 +177,7 @@ final class FailureHandlingTest {
   @Tag("R90")
   @Tag("R93")
   @Tag("R144")
-  void anAnswerThatCannotBeUsedIsAFailureOfItsTarget(FakeModel.Reply reply) {
+  void anAnswerThatCannotBeUsedIsAFailureOfItsTarget(String message, FakeModel.Reply reply) {
     spine.a.then(reply);
     spine.b.says("from b");
     var request = Spine.ask(A, B).tools(Tools.echo()).maxSteps(2).build();
@@ -179,6 +187,7 @@ final class FailureHandlingTest {
     assertEquals("from b", result.text());
     assertEquals(1, spine.a.count());
     assertEquals(ReasonCode.PROVIDER_ERROR, result.attempts().getFirst().reasonCode());
+    assertEquals(message, result.attempts().getFirst().message());
   }
 
   @Test
@@ -375,7 +384,7 @@ final class FailureHandlingTest {
 
   @Test
   @Tag("R101")
-  void aWaitThatWouldEndAtTheDeadlineDoesNotFit() {
+  void aWaitThatWouldEndAtTheDeadlineDoesNotFit() throws Exception {
     spine.a.fails(status(500));
     Gateway gateway =
         spine.build(
@@ -384,7 +393,9 @@ final class FailureHandlingTest {
                 .timeout(Duration.ofSeconds(1))
                 .retry(new RetryPolicy(2, Duration.ofSeconds(1), 0)));
 
-    assertThrows(DeadlineExceededException.class, () -> gateway.generate(request(A)));
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+
+    caller.failure(DeadlineExceededException.class); // though nobody moves time
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.warpwright.model.Digest;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.tool.Tool;
@@ -56,19 +57,21 @@ final class Fingerprint {
     List<Object> parts = new ArrayList<>();
     parts.add(message.role().name());
     for (Part part : message.parts()) {
-      parts.add(
-          switch (part) {
-            case Part.Text(String text) -> StrictJson.cleanText(text);
-            case ToolCall call ->
+      switch (part) {
+        case Part.Text(String text) -> parts.add(StrictJson.cleanText(text));
+        case ToolCall call ->
+            parts.add(
                 List.of(
-                    call.id(), call.name(), call.input().canonical(), call.malformed().orElse(""));
-            case ToolResult result ->
+                    call.id(), call.name(), call.input().canonical(), call.malformed().orElse("")));
+        case ToolResult result ->
+            parts.add(
                 List.of(
                     result.callId(),
                     result.toolName(),
                     result.error(),
-                    result.output().canonical());
-          });
+                    result.output().canonical()));
+        case ProviderState state -> {} // nothing that the program asks for
+      }
     }
     return parts;
   }

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
  * <p>Text is cleaned of unpaired surrogates when the message is made.
  *
  * @param role who speaks
- * @param parts text for every role but TOOL, tool calls for ASSISTANT only, tool results for TOOL
- *     only
+ * @param parts text for every role but TOOL, tool calls and private state of providers for
+ *     ASSISTANT only, tool results for TOOL only
  */
 public record Message(Role role, List<Part> parts) {
   /** Checks that every part may stand under the role, cleans text and copies the list. */
@@ -35,6 +35,7 @@ public record Message(Role role, List<Part> parts) {
       case Part.Text text -> role != Role.TOOL;
       case ToolCall call -> role == Role.ASSISTANT;
       case ToolResult result -> role == Role.TOOL;
+      case ProviderState state -> role == Role.ASSISTANT;
     };
   }
 

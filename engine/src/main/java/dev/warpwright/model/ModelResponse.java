@@ -6,7 +6,8 @@ import java.util.Optional;
 /**
  * A model's complete answer to one call.
  *
- * @param message the answer, of role ASSISTANT: text and tool calls in the provider's order
+ * @param message the answer, of role ASSISTANT: text, tool calls and private state in the
+ *     provider's order
  * @param finishReason why it ended
  * @param usage what the provider reported; absent counters stay absent
  * @param requestId the provider's id of the request

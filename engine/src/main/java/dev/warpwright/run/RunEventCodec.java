@@ -8,6 +8,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -254,7 +255,8 @@ public final class RunEventCodec {
   @JsonSubTypes({
     @JsonSubTypes.Type(value = Part.Text.class, name = "text"),
     @JsonSubTypes.Type(value = ToolCall.class, name = "tool_call"),
-    @JsonSubTypes.Type(value = ToolResult.class, name = "tool_result")
+    @JsonSubTypes.Type(value = ToolResult.class, name = "tool_result"),
+    @JsonSubTypes.Type(value = ProviderState.class, name = "provider_state")
   })
   private interface PartTypes {}
 

@@ -1,5 +1,6 @@
 package dev.warpwright.task;
 
+import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -8,6 +9,12 @@ import java.util.random.RandomGenerator;
 
 /** The real clocks, and a thread around a {@link TimerWheel}. See {@link TimeSource#system()}. */
 final class SystemTime implements TimeSource {
+  /** Sets this process apart: the JDK's thread-local generators are seeded from the clock alone. */
+  private static final long PROCESS_SALT = new SecureRandom().nextLong();
+
+  private static final RandomGenerator RANDOM =
+      () -> ThreadLocalRandom.current().nextLong() ^ PROCESS_SALT;
+
   static final SystemTime INSTANCE = new SystemTime();
 
   private final TimerWheel wheel = new TimerWheel(System.nanoTime(), SystemTime::wakeTimer);
@@ -31,7 +38,7 @@ final class SystemTime implements TimeSource {
 
   @Override
   public RandomGenerator random() {
-    return ThreadLocalRandom.current();
+    return RANDOM;
   }
 
   @Override

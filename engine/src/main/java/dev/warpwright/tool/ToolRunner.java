@@ -226,7 +226,8 @@ public final class ToolRunner {
         return cutOff(slot);
       }
       ToolRun run = slot.run;
-      if (run.tool().effect() == EffectClass.PURE || slot.neverBegan()) {
+      boolean nothingDone = run.attempt() == 1 && slot.neverBegan();
+      if (run.tool().effect() == EffectClass.PURE || nothingDone) {
         String limit = String.valueOf(run.tool().timeout().orElseThrow());
         return failed(slot, "Tool timed out after " + limit + ".", null);
       }

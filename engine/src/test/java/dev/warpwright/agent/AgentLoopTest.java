@@ -36,6 +36,7 @@ import dev.warpwright.tool.ToolException;
 import dev.warpwright.tool.ToolExecution;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -385,8 +386,12 @@ final class AgentLoopTest {
   @Tag("A35")
   @Tag("A40")
   void an_agent_may_fail_over_a_call_that_cannot_be_used_and_the_answer_is_kept_with_that() {
+    List<Integer> sizes = new ArrayList<>();
     Program program =
-        program(saying("Hm. ", call("c1", "refund", "o1"), call("c2", "nothing", "o1")));
+        Program.on(
+            new WaitingStore(RunStore.inMemory(), append -> sizes.add(append.events().size())),
+            FakeModel.of(saying("Hm. ", call("c1", "refund", "o1"), call("c2", "nothing", "o1"))));
+    this.program = Optional.of(program);
     Agent agent =
         agent(world.tool("refund", EffectClass.ONCE).requiresApproval().build())
             .invalidInput(InvalidInput.FAIL)
@@ -404,6 +409,7 @@ final class AgentLoopTest {
     assertEquals(
         List.of("RunStarted", "StepStarted", "RouteBound", "ModelResponded", "RunFailed"),
         program.types(result.run()));
+    assertEquals(List.of(1, 3), sizes, "the answer and the failure are one append");
   }
 
   @Test

@@ -19,8 +19,10 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.testing.ManualTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A program with a gateway and agents, on manual time. */
 public final class Program {
@@ -28,7 +30,12 @@ public final class Program {
   public static final Target SPARE = Target.of("spare", "model");
   public static final Route ROUTE = Route.of(TARGET);
 
-  public final ManualTime time = new ManualTime();
+  private static final AtomicLong SEEDS = new AtomicLong();
+
+  /** Its own seed, so that two programs do not make the same run ids. */
+  public final ManualTime time =
+      new ManualTime(Instant.parse("2026-01-01T12:00:00Z"), SEEDS.incrementAndGet());
+
   public final RunStore store;
   public final Gateway gateway;
   public final Agents agents;

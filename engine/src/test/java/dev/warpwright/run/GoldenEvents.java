@@ -7,6 +7,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
@@ -124,6 +125,27 @@ final class GoldenEvents {
             TARGET,
             new Message(Role.ASSISTANT, List.of()),
             new FinishReason(FinishReason.Kind.OTHER, ""),
+            Usage.ABSENT,
+            List.of()));
+    events.put(
+        "ModelResponded-private",
+        new RunEvent.ModelResponded(
+            2,
+            TARGET,
+            new Message(
+                Role.ASSISTANT,
+                List.of(
+                    ProviderState.of(
+                            "anthropic-messages",
+                            "claude-x",
+                            Json.parse(
+                                "{\"type\":\"thinking\",\"thinking\":\"Ä\\n"
+                                    + "\",\"signature\":\"s/+=\",\"n\":1.50}"))
+                        .issuedBy("anthropic"),
+                    new Part.Text("Wait."),
+                    ProviderState.of("other", "m", Json.of("opaque")),
+                    new ToolCall("c1", "lookup", Json.EMPTY_OBJECT))),
+            new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_use"),
             Usage.ABSENT,
             List.of()));
     events.put(

@@ -7,6 +7,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
@@ -124,7 +125,15 @@ final class RandomEvents {
     return switch (role) {
       case SYSTEM, USER -> new Message(role, list(() -> new Part.Text(text())));
       case ASSISTANT ->
-          new Message(role, list(() -> random.nextBoolean() ? new Part.Text(text()) : call()));
+          new Message(
+              role,
+              list(
+                  () ->
+                      switch (random.nextInt(3)) {
+                        case 0 -> new Part.Text(text());
+                        case 1 -> call();
+                        default -> state();
+                      }));
       case TOOL ->
           new Message(
               role, list(() -> new ToolResult(text(), text(), json(), random.nextBoolean())));
@@ -135,6 +144,10 @@ final class RandomEvents {
     return random.nextBoolean()
         ? new ToolCall(text(), text(), json())
         : ToolCall.malformed(text(), text(), text());
+  }
+
+  private ProviderState state() {
+    return new ProviderState(optional(this::text), text(), text(), json());
   }
 
   private Target target() {

@@ -58,7 +58,7 @@ final class ApproveCommand implements Callable<Integer> {
     try (StopSignal _ = StopSignal.forThisThread();
         Providers providers = job.providers();
         RunStore store = Databases.openExisting(job.db());
-        Effects effects = Effects.open(job.out().resolve("effects.jsonl"))) {
+        Effects effects = Effects.openExisting(job.out().resolve("effects.jsonl"))) {
       Agents agents = Agents.on(providers.gateway(), store);
       Agent agent =
           TriageAgent.of(providers.route(), new RunTickets(agents.runs()), Orders.load(), effects);

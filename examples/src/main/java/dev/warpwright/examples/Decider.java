@@ -6,6 +6,7 @@ import dev.warpwright.agent.Agents;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunKey;
@@ -81,8 +82,9 @@ final class Decider {
 
   /** Whether a run's approvals were decided, but it was not driven to its end after that. */
   static boolean wasLeft(Runs runs, RunKey run) {
-    return !runs.state(run).orElseThrow().isTerminal()
-        && runs.log(run).stream().anyMatch(logged -> logged.event() instanceof ApprovalDecided);
+    List<LoggedEvent> log = runs.log(run);
+    return !RunState.of(log).isTerminal()
+        && log.stream().anyMatch(logged -> logged.event() instanceof ApprovalDecided);
   }
 
   /**

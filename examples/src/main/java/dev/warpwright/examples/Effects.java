@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +52,17 @@ final class Effects implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot open " + path + ".", e);
     }
+  }
+
+  /**
+   * Opens a file that must be there. Without the effects of a run nobody could tell what it has
+   * done already.
+   */
+  static Effects openExisting(Path path) {
+    if (!Files.exists(path)) {
+      throw new JobException("There is no file " + path + "; --out must be that of the triage.");
+    }
+    return open(path);
   }
 
   private static void requireAlone(RandomAccessFile file, Path path) throws IOException {

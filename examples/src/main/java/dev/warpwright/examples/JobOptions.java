@@ -61,8 +61,12 @@ final class JobOptions {
   @Option(names = "--no-progress", description = "Does not tell how far the job is.")
   private boolean noProgress;
 
-  /** The folder, made if it is missing. */
   Path out() {
+    return out;
+  }
+
+  /** The folder, made if it is missing. */
+  Path madeOut() {
     try {
       return Files.createDirectories(out);
     } catch (IOException e) {

@@ -48,7 +48,7 @@ final class StopSignal implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The process is ending: the hook is what we are called from.
+      // The process is ending, and its hook has been waiting for this.
     }
   }
 }

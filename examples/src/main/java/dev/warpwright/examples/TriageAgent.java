@@ -1,7 +1,6 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.agent.Agent;
-import dev.warpwright.model.Json;
 import dev.warpwright.model.Route;
 import dev.warpwright.tool.Description;
 import dev.warpwright.tool.EffectClass;
@@ -193,7 +192,6 @@ final class TriageAgent {
     if (effects.find(key).isEmpty()) {
       return new Finding.NotExecuted();
     }
-    Json known = JsonType.toJson(output, LOOKUP);
-    return new Finding.Executed(known);
+    return new Finding.Executed(JsonType.toJson(output, LOOKUP));
   }
 }

@@ -54,7 +54,7 @@ final class TriageCommand implements Callable<Integer> {
         Tickets tickets = tickets();
         Providers providers = job.providers();
         RunStore store = Databases.open(job.db());
-        Effects effects = Effects.open(job.out().resolve("effects.jsonl"))) {
+        Effects effects = Effects.open(job.madeOut().resolve("effects.jsonl"))) {
       for (Tickets.BadLine bad : tickets.badLines()) {
         console.error("Line " + bad.number() + " is skipped: " + bad.reason());
       }

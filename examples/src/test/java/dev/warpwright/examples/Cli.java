@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** The program, run in this process or in one of its own, with a folder for its files. */
@@ -65,6 +66,11 @@ final class Cli {
 
   /** Starts a triage in a process of its own, its output in files of the folder. */
   Process start(String... args) throws IOException {
+    return start(Map.of(), args);
+  }
+
+  /** Starts a triage with these variables in its environment. */
+  Process start(Map<String, String> environment, String... args) throws IOException {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -74,10 +80,12 @@ final class Cli {
                 System.getProperty("java.class.path"),
                 Main.class.getName()));
     command.addAll(List.of(job("triage", args)));
-    return new ProcessBuilder(command)
-        .redirectOutput(folder.resolve("stdout").toFile())
-        .redirectError(folder.resolve("stderr").toFile())
-        .start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectOutput(folder.resolve("stdout").toFile())
+            .redirectError(folder.resolve("stderr").toFile());
+    builder.environment().putAll(environment);
+    return builder.start();
   }
 
   Path out() {

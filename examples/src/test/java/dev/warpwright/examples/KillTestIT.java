@@ -25,6 +25,7 @@ class KillTestIT {
     command
         .environment()
         .put("JAVA", Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.environment().put("CONCURRENCY", "16");
     Process test = command.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     boolean ended = test.waitFor(5, TimeUnit.MINUTES);
     if (!ended) {

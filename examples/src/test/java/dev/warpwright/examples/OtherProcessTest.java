@@ -3,12 +3,14 @@ package dev.warpwright.examples;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.scripted.ScriptedServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,31 @@ class OtherProcessTest {
       }
     } finally {
       other.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void anyCompatibleServerWillDoWithTheKeyOfTheEnvironment() throws Exception {
+    try (ScriptedServer server =
+        ScriptedServer.builder(Providers.backupScript()).requireKey("sk-for-this-test").start()) {
+      Process job =
+          cli.start(
+              Map.of("OPENAI_API_KEY", "sk-for-this-test"),
+              "--provider-url",
+              server.uri().toString(),
+              "--model",
+              "some-model",
+              "--input",
+              cli.tickets("T-0001", "T-0002").toString());
+      try {
+        assertTrue(job.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+      } finally {
+        job.destroyForcibly();
+      }
+      assertEquals(0, job.exitValue(), Files.readString(folder.resolve("stderr")));
+      assertEquals(2, cli.report().completed());
+      assertEquals(cli.report().dispatches(), server.requests());
+      assertTrue(cli.show(cli.runOf("T-0001")).contains("openai/some-model answers"));
     }
   }
 

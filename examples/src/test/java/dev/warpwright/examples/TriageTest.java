@@ -146,6 +146,15 @@ class TriageTest {
   }
 
   @Test
+  void nothingIsApprovedWithoutTheEffectsOfTheTriage() throws IOException {
+    cli.triage("--input", cli.tickets("T-0129").toString()).expect(0);
+    String elsewhere = folder.resolve("elsewhere").toString();
+    String line = Cli.run("approve", "--all", "--db", cli.db(), "--out", elsewhere).errorLine();
+    assertTrue(line.contains("--out must be that of the triage"), line);
+    assertEquals("WAITING_APPROVAL", cli.runs().getFirst().status());
+  }
+
+  @Test
   void eachKindOfTicketIsTreatedAsItsSubjectSays() throws IOException {
     cli.triage("--input", kinds().toString()).expect(0);
     assertEquals(

@@ -164,6 +164,21 @@ public final class Failures {
   }
 
   /**
+   * A JSON answer without what the protocol promises. Some compatible servers send the bare error
+   * object with status 200.
+   *
+   * @param answer the answer
+   * @param what completes "OpenAI's answer …"; a fixed text without content
+   * @return the exception: of the error that the body is, else of kind PROTOCOL
+   */
+  public ProviderException withoutContent(Answer answer, String what) {
+    return ErrorObject.itself(answer.json())
+        .filter(error -> error.message() != null)
+        .map(error -> event(error, answer.headers()))
+        .orElseGet(() -> protocol(what, answer.headers()));
+  }
+
+  /**
    * A call that was not made.
    *
    * @param why a fixed text

@@ -1,21 +1,19 @@
 package dev.warpwright.adapters.openai;
 
+import dev.warpwright.adapters.wire.AcceptedIds;
+import dev.warpwright.adapters.wire.PendingResults;
+import dev.warpwright.adapters.wire.RequestRules;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
-import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import tools.jackson.databind.node.ArrayNode;
@@ -34,9 +32,12 @@ import tools.jackson.databind.node.ObjectNode;
  *       wants JSON there, and servers whose prompt templates parse it fail on anything else. The
  *       call's result tells the model what was wrong.
  *   <li>A turn that holds only calls has the content null.
+ *   <li>Private state of providers is left out: this protocol has none.
  * </ul>
  */
 final class ChatRequest {
+  private static final AcceptedIds IDS = AcceptedIds.matching("(?s).{1,64}");
+
   private ChatRequest() {}
 
   /** The request's body, UTF-8. */
@@ -46,25 +47,14 @@ final class ChatRequest {
     messages(call.messages(), body.putArray("messages"));
     tools(call, body);
     call.temperature()
-        .ifPresent(temperature -> body.put("temperature", decimal("temperature", temperature)));
+        .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
     call.maxTokens().ifPresent(limit -> body.put("max_tokens", limit));
     body.put("stream", false);
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
   }
 
-  private static BigDecimal decimal(String name, double value) {
-    if (!Double.isFinite(value)) {
-      throw refused(name + " must be a finite number.");
-    }
-    return new BigDecimal(Double.toString(value));
-  }
-
   private static void tools(ModelCall call, ObjectNode body) {
-    if (call.tools().isEmpty()) {
-      if (!(call.toolChoice() instanceof ToolChoice.Auto
-          || call.toolChoice() instanceof ToolChoice.None)) {
-        throw refused("A tool cannot be required when the call offers none.");
-      }
+    if (!RequestRules.offersTools(call)) {
       return; // the protocol refuses a tool choice without tools
     }
     ArrayNode tools = body.putArray("tools");
@@ -87,28 +77,22 @@ final class ChatRequest {
   }
 
   private static void messages(List<Message> messages, ArrayNode out) {
-    Map<String, Integer> callOrder = new HashMap<>();
-    List<ToolResult> results = new ArrayList<>();
+    PendingResults results = new PendingResults();
     for (Message message : messages) {
-      if (message.role() == Role.TOOL) {
-        results.addAll(message.toolResults());
-        continue;
+      if (message.role() != Role.TOOL) {
+        results(results, out);
       }
-      results(results, callOrder, out);
       switch (message.role()) {
         case SYSTEM -> text("system", message, out);
         case USER -> text("user", message, out);
         case ASSISTANT -> {
-          callOrder.clear();
-          for (ToolCall call : message.toolCalls()) {
-            callOrder.put(call.id(), callOrder.size());
-          }
           assistant(message, out);
+          results.answered(message);
         }
-        case TOOL -> throw new AssertionError(message.role());
+        case TOOL -> results.add(message);
       }
     }
-    results(results, callOrder, out);
+    results(results, out);
   }
 
   private static void text(String role, Message message, ArrayNode out) {
@@ -133,7 +117,7 @@ final class ChatRequest {
     for (ToolCall call : calls) {
       toolCalls
           .addObject()
-          .put("id", call.id())
+          .put("id", IDS.map(call.id()))
           .put("type", "function")
           .putObject("function")
           .put("name", call.name())
@@ -146,36 +130,25 @@ final class ChatRequest {
     boolean called = false;
     for (Part part : message.parts()) {
       if (called && part instanceof Part.Text) {
-        throw refused("Text after a tool call cannot be sent in this protocol.");
+        throw RequestRules.refused("Text after a tool call cannot be sent in this protocol.");
       }
       called |= part instanceof ToolCall;
     }
   }
 
-  /** Writes the results that were gathered, in the order of the calls that they answer. */
-  private static void results(
-      List<ToolResult> results, Map<String, Integer> callOrder, ArrayNode out) {
-    results.sort(
-        Comparator.comparing(result -> callOrder.getOrDefault(result.callId(), Integer.MAX_VALUE)));
-    for (ToolResult result : results) {
+  private static void results(PendingResults results, ArrayNode out) {
+    for (ToolResult result : results.take()) {
       out.addObject()
           .put("role", "tool")
-          .put("tool_call_id", result.callId())
+          .put("tool_call_id", IDS.map(result.callId()))
           .put("content", content(result));
     }
-    results.clear();
   }
 
   private static String content(ToolResult result) {
     if (!result.error()) {
       return result.output().text();
     }
-    Json output = result.output();
-    String message = output.value() instanceof String text ? text : output.text();
-    return Json.of(Map.of("error", Map.of("message", message))).text();
-  }
-
-  private static ProviderException refused(String message) {
-    return ProviderException.builder(ProviderException.Kind.OTHER, message).build();
+    return Json.of(Map.of("error", Map.of("message", RequestRules.errorText(result)))).text();
   }
 }

@@ -3,11 +3,9 @@ package dev.warpwright.adapters.openai;
 import dev.warpwright.adapters.http.Answer;
 import dev.warpwright.adapters.http.ErrorObject;
 import dev.warpwright.adapters.http.Failures;
-import dev.warpwright.adapters.wire.CallIds;
+import dev.warpwright.adapters.wire.CallReader;
 import dev.warpwright.adapters.wire.Counters;
 import dev.warpwright.adapters.wire.FinishReasons;
-import dev.warpwright.adapters.wire.ToolArguments;
-import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
@@ -19,13 +17,9 @@ import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import java.net.http.HttpHeaders;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -57,7 +51,7 @@ final class ChatResponse {
   private ModelResponse read() {
     JsonNode choice = body.path("choices").path(0);
     if (choice.isMissingNode()) {
-      throw withoutChoices();
+      throw failures.withoutContent(answer, "has no choices.");
     }
     Optional<ErrorObject> error = ErrorObject.in(choice);
     if (error.isPresent()) {
@@ -74,20 +68,12 @@ final class ChatResponse {
       addText(message.path("refusal"), parts);
     }
     parts.addAll(toolCalls(message.path("tool_calls")));
-    FinishReason reason = FinishReasons.read(text(choice.path("finish_reason")));
+    FinishReason reason = FinishReasons.read(CallReader.text(choice.path("finish_reason")));
     return new ModelResponse(
         new Message(Role.ASSISTANT, parts),
         refused ? new FinishReason(FinishReason.Kind.REFUSAL, reason.raw()) : reason,
         usage(body.path("usage")),
         failures.requestId(headers));
-  }
-
-  /** Some compatible servers send the bare error object with status 200. */
-  private ProviderException withoutChoices() {
-    return ErrorObject.itself(body)
-        .filter(error -> error.message() != null)
-        .map(error -> failures.event(error, headers))
-        .orElseGet(() -> broken("has no choices."));
   }
 
   private ProviderException broken(String what) {
@@ -113,67 +99,13 @@ final class ChatResponse {
     if (!calls.isArray()) {
       throw broken("has tool calls that are no list.");
     }
+    CallReader reader = new CallReader(failures, call, answer, "arguments");
     List<ToolCall> read = new ArrayList<>(calls.size());
-    Set<String> ids = new HashSet<>();
-    CallIds synthetic = null;
-    for (int i = 0; i < calls.size(); i++) {
-      String id = text(calls.get(i).path("id"));
-      if (id == null) {
-        if (synthetic == null) {
-          synthetic = new CallIds(call.messages(), answer.bytes());
-        }
-        id = synthetic.id(i);
-      }
-      if (!ids.add(id)) {
-        throw broken("has two tool calls with the same id.");
-      }
-      read.add(toolCall(id, calls.get(i).path("function")));
+    for (JsonNode given : calls) {
+      JsonNode function = given.path("function");
+      read.add(reader.next(given.path("id"), function.path("name"), function.path("arguments")));
     }
     return read;
-  }
-
-  private ToolCall toolCall(String id, JsonNode function) {
-    String name = text(function.path("name"));
-    if (name == null) {
-      throw broken("has a tool call without a function name.");
-    }
-    JsonNode given = function.path("arguments");
-    String arguments = arguments(given);
-    if (ToolArguments.isTooLong(arguments)) {
-      throw broken(
-          "has a tool call whose arguments are longer than the bound of "
-              + ToolArguments.MAX_BYTES
-              + " bytes.");
-    }
-    return given.isContainer() && mayHaveLostKeys()
-        ? ToolCall.malformed(id, name, arguments)
-        : ToolArguments.call(id, name, arguments);
-  }
-
-  /**
-   * Whether some object of the answer has a key twice. Of arguments that came as an object, not as
-   * a text, only the last of two equal keys is left, and ambiguous input must not reach a tool.
-   */
-  private boolean mayHaveLostKeys() {
-    try {
-      StrictJson.read(new String(answer.bytes(), StandardCharsets.UTF_8));
-      return false;
-    } catch (RuntimeException _) {
-      return true;
-    }
-  }
-
-  /** Text as the protocol has it; compatible servers also send the object itself. */
-  private static String arguments(JsonNode arguments) {
-    if (arguments.isNull() || arguments.isMissingNode()) {
-      return "";
-    }
-    return arguments.isString() ? arguments.stringValue() : StrictJson.write(arguments);
-  }
-
-  /** A text that says something, else null. */
-  private static @Nullable String text(JsonNode value) {
-    return value.isString() && !value.stringValue().isBlank() ? value.stringValue() : null;
   }
 
   /** Cached input and reasoning are parts of their counters, unless the total says otherwise. */

@@ -1,11 +1,9 @@
 package dev.warpwright.adapters.openai;
 
-import dev.warpwright.adapters.http.Endpoint;
-import dev.warpwright.adapters.http.Failures;
+import dev.warpwright.adapters.http.Connection;
+import dev.warpwright.adapters.http.ConnectionSettings;
+import dev.warpwright.adapters.http.EnvironmentLookup;
 import dev.warpwright.adapters.http.HeaderValues;
-import dev.warpwright.adapters.http.JsonExchange;
-import dev.warpwright.adapters.http.Refusal;
-import dev.warpwright.adapters.http.Transport;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
@@ -41,22 +39,18 @@ import org.jspecify.annotations.Nullable;
  * without waiting, and leaves a client alone that the program supplied.
  */
 public final class OpenAiChat implements ProviderAdapter {
-  private static final URI OPENAI = URI.create("https://api.openai.com/v1");
-  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+  private static final ConnectionSettings.Defaults DEFAULTS =
+      new ConnectionSettings.Defaults(
+          "OpenAI",
+          URI.create("https://api.openai.com/v1"),
+          "OPENAI_API_KEY",
+          "OPENAI_BASE_URL",
+          "");
 
-  private final Endpoint endpoint;
-  private final Map<String, String> headers;
-  private final Transport transport;
-  private final Failures failures;
-  private final JsonExchange exchange;
+  private final Connection connection;
 
-  private OpenAiChat(
-      Endpoint endpoint, Map<String, String> headers, Transport transport, InstantSource clock) {
-    this.endpoint = endpoint;
-    this.headers = headers;
-    this.transport = transport;
-    this.failures = new Failures(ChatErrors.TABLE, clock);
-    this.exchange = new JsonExchange(transport, failures);
+  private OpenAiChat(Connection connection) {
+    this.connection = connection;
   }
 
   /**
@@ -76,13 +70,13 @@ public final class OpenAiChat implements ProviderAdapter {
   /** Refuses new calls and aborts open ones; a client that the program supplied stays open. */
   @Override
   public void close() {
-    transport.close();
+    connection.close();
   }
 
   /** Shows the base URL, no credential. */
   @Override
   public String toString() {
-    return "OpenAiChat[" + endpoint.base() + "]";
+    return "OpenAiChat[" + connection + "]";
   }
 
   private final class ChatModel implements LanguageModel {
@@ -99,31 +93,23 @@ public final class OpenAiChat implements ProviderAdapter {
 
     @Override
     public ModelResponse generate(ModelCall call) throws InterruptedException {
-      return exchange.post(
-          endpoint.resolve("/chat/completions"),
-          headers,
+      return connection.post(
+          "/chat/completions",
           ChatRequest.body(modelId, call),
-          answer -> ChatResponse.read(failures, call, answer));
+          answer -> ChatResponse.read(connection.failures(), call, answer));
     }
 
     @Override
     public String toString() {
-      return "OpenAiChat[" + endpoint.base() + ", " + modelId + "]";
+      return "OpenAiChat[" + connection + ", " + modelId + "]";
     }
   }
 
   /** Collects what an {@link OpenAiChat} needs; not thread-safe. */
   public static final class Builder {
-    private @Nullable String apiKey;
-    private @Nullable URI baseUrl;
+    private final ConnectionSettings settings = new ConnectionSettings(DEFAULTS);
     private @Nullable String organization;
     private @Nullable String project;
-    private @Nullable Duration connectTimeout;
-    private @Nullable HttpClient httpClient;
-    private @Nullable String environmentKey;
-    private @Nullable String environmentBaseUrl;
-    private boolean allowCleartext;
-    private InstantSource clock = InstantSource.system();
 
     private Builder() {}
 
@@ -134,7 +120,7 @@ public final class OpenAiChat implements ProviderAdapter {
      * @return this builder
      */
     public Builder apiKey(String apiKey) {
-      this.apiKey = HeaderValues.requireToken("apiKey", apiKey);
+      settings.apiKey(apiKey);
       return this;
     }
 
@@ -147,7 +133,7 @@ public final class OpenAiChat implements ProviderAdapter {
      * @return this builder
      */
     public Builder baseUrl(URI baseUrl) {
-      this.baseUrl = Objects.requireNonNull(baseUrl, "baseUrl");
+      settings.baseUrl(baseUrl);
       return this;
     }
 
@@ -181,11 +167,7 @@ public final class OpenAiChat implements ProviderAdapter {
      * @return this builder
      */
     public Builder connectTimeout(Duration connectTimeout) {
-      if (!connectTimeout.isPositive()) {
-        throw Refusal.configuration(
-            "connectTimeout must be positive, but is " + connectTimeout + ".");
-      }
-      this.connectTimeout = connectTimeout;
+      settings.connectTimeout(connectTimeout);
       return this;
     }
 
@@ -197,7 +179,7 @@ public final class OpenAiChat implements ProviderAdapter {
      * @return this builder
      */
     public Builder httpClient(HttpClient httpClient) {
-      this.httpClient = Objects.requireNonNull(httpClient, "httpClient");
+      settings.httpClient(httpClient);
       return this;
     }
 
@@ -207,7 +189,7 @@ public final class OpenAiChat implements ProviderAdapter {
      * @return this builder
      */
     public Builder allowCleartext() {
-      this.allowCleartext = true;
+      settings.allowCleartext();
       return this;
     }
 
@@ -221,18 +203,13 @@ public final class OpenAiChat implements ProviderAdapter {
       return fromEnvironment(System::getenv);
     }
 
-    Builder fromEnvironment(NullableLookup environment) {
-      this.environmentKey = nonBlank(environment.get("OPENAI_API_KEY"));
-      this.environmentBaseUrl = nonBlank(environment.get("OPENAI_BASE_URL"));
+    Builder fromEnvironment(EnvironmentLookup environment) {
+      settings.fromEnvironment(environment);
       return this;
     }
 
-    private static @Nullable String nonBlank(@Nullable String text) {
-      return text == null || text.isBlank() ? null : text;
-    }
-
     Builder clock(InstantSource clock) {
-      this.clock = clock;
+      settings.clock(clock);
       return this;
     }
 
@@ -244,40 +221,11 @@ public final class OpenAiChat implements ProviderAdapter {
      *     says what to do and shows no secret
      */
     public OpenAiChat build() {
-      URI base = base();
-      Endpoint endpoint = Endpoint.of(base, allowCleartext);
-      String key = key();
-      if (key == null && base.equals(OPENAI)) {
-        throw Refusal.configuration(
-            "OpenAI needs an API key: call apiKey(…), or fromEnvironment() with OPENAI_API_KEY set."
-                + " For a compatible server that needs none, set its baseUrl(…).");
-      }
       Map<String, String> headers = new LinkedHashMap<>();
-      put(headers, "Authorization", key == null ? null : "Bearer " + key);
+      put(headers, "Authorization", settings.key().map(key -> "Bearer " + key).orElse(null));
       put(headers, "OpenAI-Organization", organization);
       put(headers, "OpenAI-Project", project);
-      return new OpenAiChat(endpoint, headers, transport(), clock);
-    }
-
-    private URI base() {
-      if (baseUrl != null) {
-        return baseUrl;
-      }
-      if (environmentBaseUrl == null) {
-        return OPENAI;
-      }
-      try {
-        return URI.create(environmentBaseUrl);
-      } catch (IllegalArgumentException _) {
-        throw Refusal.configuration("OPENAI_BASE_URL is no URL.");
-      }
-    }
-
-    private @Nullable String key() {
-      if (apiKey != null || environmentKey == null) {
-        return apiKey;
-      }
-      return HeaderValues.requireToken("OPENAI_API_KEY", environmentKey);
+      return new OpenAiChat(settings.connect(headers, ChatErrors.TABLE));
     }
 
     private static void put(Map<String, String> headers, String name, @Nullable String value) {
@@ -286,30 +234,10 @@ public final class OpenAiChat implements ProviderAdapter {
       }
     }
 
-    private Transport transport() {
-      if (httpClient == null) {
-        return Transport.own(connectTimeout == null ? CONNECT_TIMEOUT : connectTimeout);
-      }
-      if (connectTimeout != null) {
-        throw Refusal.configuration(
-            "connectTimeout(…) cannot change a client that was made elsewhere; set it where the"
-                + " HttpClient is built, and leave it out here.");
-      }
-      return Transport.borrow(httpClient);
-    }
-
     /** Shows whether there is a key, not the key. */
     @Override
     public String toString() {
-      boolean hasKey = apiKey != null || environmentKey != null;
-      return "OpenAiChat.Builder[key " + (hasKey ? "set" : "not set") + "]";
+      return "OpenAiChat.Builder[" + settings + "]";
     }
-  }
-
-  /** Looks up a variable of the environment. */
-  @FunctionalInterface
-  interface NullableLookup {
-    /** The value, null if the variable is not set. */
-    @Nullable String get(String name);
   }
 }

@@ -31,7 +31,17 @@ final class AnswerReader {
 
   private AnswerTemplate answer(JsonNode node, Place place) {
     Fields answer =
-        Fields.of(node, place, "text", "json", "refusal", "tools", "usage", "finish", "latency");
+        Fields.of(
+            node,
+            place,
+            "text",
+            "json",
+            "refusal",
+            "tools",
+            "thinking",
+            "usage",
+            "finish",
+            "latency");
     List<Tool> tools = tools(answer);
     Words words = words(answer);
     if (tools.isEmpty() && words instanceof Words.None) {
@@ -41,6 +51,7 @@ final class AnswerReader {
       throw place.refuse("a refusal stands alone: without text, json, tools and finish");
     }
     return new AnswerTemplate(
+        answer.text("thinking").map(text -> template(answer, "thinking")),
         words,
         tools,
         answer

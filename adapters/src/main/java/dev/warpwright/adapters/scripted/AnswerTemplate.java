@@ -10,6 +10,7 @@ import java.util.Optional;
 /**
  * An answer whose texts and inputs may hold variables.
  *
+ * @param thinking what it thinks first, if it says so
  * @param words what it says
  * @param tools what it calls, in order
  * @param usage what it reports
@@ -17,7 +18,12 @@ import java.util.Optional;
  * @param latency how long it takes
  */
 record AnswerTemplate(
-    Words words, List<Tool> tools, Usage usage, Optional<FinishReason> finish, Duration latency) {
+    Optional<Template> thinking,
+    Words words,
+    List<Tool> tools,
+    Usage usage,
+    Optional<FinishReason> finish,
+    Duration latency) {
   /** What an answer says beside its calls. */
   sealed interface Words {
     /** Nothing. */
@@ -50,6 +56,9 @@ record AnswerTemplate(
           case Words.Value(var template) -> ScriptedAnswer.text(template.fill(variables).text());
           case Words.Refusal(var template) -> ScriptedAnswer.refusal(template.fill(variables));
         };
+    if (thinking.isPresent()) {
+      answer = answer.withThinking(thinking.get().fill(variables));
+    }
     for (Tool tool : tools) {
       answer =
           switch (tool) {

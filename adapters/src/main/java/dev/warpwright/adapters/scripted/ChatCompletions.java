@@ -4,25 +4,42 @@ import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.Part;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.node.ObjectNode;
 
-/**
- * OpenAI's Chat Completions on the server's side: requests to conversations, responses to bodies.
- * It knows nothing of rules and sockets. Source of the format: OpenAI's API reference.
- */
-final class ChatCompletions {
+/** OpenAI's Chat Completions. Source of the format: OpenAI's API reference. */
+final class ChatCompletions implements Protocol {
   /** Constant, so that a scripted answer has the same bytes on every run. */
   private static final long CREATED = 1_735_689_600;
 
-  private ChatCompletions() {}
+  @Override
+  public String path() {
+    return "/chat/completions";
+  }
 
-  /** Reads a request and refuses what the real service refuses. */
-  static Conversation read(byte[] body) throws RefusedException {
+  @Override
+  public String requestIdHeader() {
+    return "x-request-id";
+  }
+
+  @Override
+  public void checkHeaders(ServerRequest request, @Nullable String key) throws RefusedException {
+    if (key != null
+        && !request.header("authorization").equals(Optional.of("Bearer " + key))
+        && !request.header("api-key").equals(Optional.of(key))) {
+      throw new RefusedException(401, "The API key is missing or wrong.");
+    }
+  }
+
+  @Override
+  public Conversation read(byte[] body) throws RefusedException {
     try {
       return ChatRequestReader.read(StrictJson.readDocument(body));
     } catch (JacksonException e) {
@@ -30,8 +47,18 @@ final class ChatCompletions {
     }
   }
 
-  /** Writes a response. */
-  static String write(String modelId, ModelResponse response) {
+  @Override
+  public String error(int status, String message, @Nullable String param) {
+    return ErrorBody.of(status, message, param, status == 401 ? "invalid_api_key" : null);
+  }
+
+  @Override
+  public String scriptError(String message, String code) {
+    return ErrorBody.ofScript(message, code);
+  }
+
+  @Override
+  public String write(String modelId, ModelResponse response) {
     Message message = response.message();
     boolean refused = response.finishReason().kind() == FinishReason.Kind.REFUSAL;
     ObjectNode root = StrictJson.mapper().createObjectNode();
@@ -43,7 +70,7 @@ final class ChatCompletions {
     choice.put("index", 0);
     ObjectNode said = choice.putObject("message");
     said.put("role", "assistant");
-    boolean words = !refused && message.parts().size() > message.toolCalls().size();
+    boolean words = !refused && message.parts().stream().anyMatch(Part.Text.class::isInstance);
     said.put("content", words ? message.text() : null);
     said.put("refusal", refused ? message.text() : null);
     if (!message.toolCalls().isEmpty()) {

@@ -1,5 +1,8 @@
 package dev.warpwright.adapters.scripted;
 
+import static dev.warpwright.adapters.scripted.RequestFields.refuse;
+import static dev.warpwright.adapters.scripted.RequestFields.text;
+
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -12,7 +15,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -22,8 +24,6 @@ import tools.jackson.databind.JsonNode;
  * Fields that say nothing to a script are not looked at.
  */
 final class ChatRequestReader {
-  private static final Pattern FUNCTION_NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
-
   private final List<Message> messages = new ArrayList<>();
 
   /** Calls of the latest assistant message that have no result yet, by id. */
@@ -103,7 +103,7 @@ final class ChatRequestReader {
       throw refuse("The type must be function.", path + ".type");
     }
     String id = text(call, "id", path + ".");
-    String name = functionName(call.path("function"), path + ".function");
+    String name = RequestFields.name(call.path("function"), path + ".function");
     String arguments = text(call.path("function"), "arguments", path + ".function.");
     try {
       Json input = Json.parse(arguments);
@@ -196,30 +196,10 @@ final class ChatRequestReader {
         throw refuse("The type must be function.", path + ".type");
       }
       JsonNode function = tools.get(i).path("function");
-      String name = functionName(function, path + ".function");
+      String name = RequestFields.name(function, path + ".function");
       if (function.has("parameters") && !function.path("parameters").isObject()) {
         throw refuse("The schema of " + name + " must be an object.", path + ".function");
       }
     }
-  }
-
-  private static String functionName(JsonNode function, String path) throws RefusedException {
-    String name = text(function, "name", path + ".");
-    if (!FUNCTION_NAME.matcher(name).matches()) {
-      throw refuse("A name must match " + FUNCTION_NAME + ".", path + ".name");
-    }
-    return name;
-  }
-
-  private static String text(JsonNode node, String key, String path) throws RefusedException {
-    JsonNode value = node.path(key);
-    if (!value.isString()) {
-      throw refuse("A string is needed.", path + key);
-    }
-    return value.stringValue();
-  }
-
-  private static RefusedException refuse(String message, @Nullable String param) {
-    return new RefusedException(400, message, param);
   }
 }

@@ -2,12 +2,14 @@ package dev.warpwright.adapters.scripted;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Decides what a {@link ScriptedServer} does with a request; touches no socket. */
 final class Endpoint {
-  private static final String CHAT = "/chat/completions";
+  private static final Protocol CHAT = new ChatCompletions();
+  private static final List<Protocol> PROTOCOLS = List.of(CHAT, new MessagesApi());
 
   private final Script script;
   private final @Nullable String requiredKey;
@@ -33,20 +35,24 @@ final class Endpoint {
     if (request.method().equals("GET") && request.path().equals("/health")) {
       return Decision.plain(ServerResponse.json(200, "{\"status\":\"ok\"}"));
     }
+    Protocol protocol = protocol(request);
     Conversation conversation;
     try {
       checkAddress(request);
-      checkKey(request);
-      conversation = ChatCompletions.read(request.body());
+      protocol.checkHeaders(request, requiredKey);
+      conversation = protocol.read(request.body());
     } catch (RefusedException e) {
       return refuse(e, request, connection);
     }
     FaultSchedule.Arrival arrival = faults.arrive(conversation);
-    Reply reply = reply(conversation, arrival.fault());
+    Reply reply = reply(protocol, conversation, arrival.fault());
     String id = "req_" + arrival.number();
     Decision decision =
         new Decision(
-            arrival.number(), reply.response.with("x-request-id", id), reply.delay, reply.broken);
+            arrival.number(),
+            reply.response.with(protocol.requestIdHeader(), id),
+            reply.delay,
+            reply.broken);
     int status = reply.broken.isPresent() ? 0 : reply.response.status();
     record(request, connection, arrival.number(), reply.outcome, status, reply.cause, now);
     return decision;
@@ -54,9 +60,9 @@ final class Endpoint {
 
   /** Records a request that is refused. */
   Decision refuse(RefusedException refused, ServerRequest request, long connection) {
-    ServerResponse response = refused.response();
+    ServerResponse response = refused.response(protocol(request));
     if (refused.status() == 405) {
-      response = response.with("Allow", request.path().endsWith(CHAT) ? "POST" : "GET");
+      response = response.with("Allow", isForModel(request) ? "POST" : "GET");
     }
     record(
         request,
@@ -92,23 +98,27 @@ final class Endpoint {
             now));
   }
 
-  private static void checkAddress(ServerRequest request) throws RefusedException {
-    boolean chat = request.path().endsWith(CHAT);
-    if (!chat && !request.path().equals("/health")) {
-      throw new RefusedException(404, "There is POST …" + CHAT + " and GET /health here.");
-    }
-    if (!chat || !request.method().equals("POST")) {
-      throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");
-    }
+  private static boolean isForModel(ServerRequest request) {
+    return request.path().endsWith(protocol(request).path());
   }
 
-  private void checkKey(ServerRequest request) throws RefusedException {
-    if (requiredKey == null
-        || request.header("authorization").equals(Optional.of("Bearer " + requiredKey))
-        || request.header("api-key").equals(Optional.of(requiredKey))) {
-      return;
+  /** The protocol that the path belongs to; that of Chat for a path of none. */
+  private static Protocol protocol(ServerRequest request) {
+    return PROTOCOLS.stream()
+        .filter(protocol -> request.path().endsWith(protocol.path()))
+        .findFirst()
+        .orElse(CHAT);
+  }
+
+  private static void checkAddress(ServerRequest request) throws RefusedException {
+    boolean forModel = isForModel(request);
+    if (!forModel && !request.path().equals("/health")) {
+      throw new RefusedException(
+          404, "There is POST …/chat/completions, POST …/messages and GET /health here.");
     }
-    throw new RefusedException(401, "The API key is missing or wrong.");
+    if (!forModel || !request.method().equals("POST")) {
+      throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");
+    }
   }
 
   /** What is sent, how, and why. */
@@ -123,22 +133,21 @@ final class Endpoint {
     }
   }
 
-  private Reply reply(Conversation conversation, Optional<FaultRule> rule) {
+  private Reply reply(Protocol protocol, Conversation conversation, Optional<FaultRule> rule) {
     if (rule.isEmpty()) {
-      return answer(conversation);
+      return answer(protocol, conversation);
     }
     Optional<String> place = Optional.of(rule.get().place());
     return switch (rule.get().fault()) {
-      case Fault.SlowHeaders(Duration delay) -> answer(conversation).slower(delay);
-      case Fault.Status(var status, var headers, var contentType, var body) ->
-          fault(place, ServerResponse.of(status, headers, contentType, body));
+      case Fault.SlowHeaders(Duration delay) -> answer(protocol, conversation).slower(delay);
+      case Fault.Status status -> fault(place, failure(protocol, status));
       case Fault.NoJson() ->
           fault(place, ServerResponse.json(200, "<html>This is no JSON.</html>"));
       case Fault.Broken broken ->
           new Reply(
               ExchangeOutcome.FAULT,
               place,
-              answer(conversation).response,
+              answer(protocol, conversation).response,
               Duration.ZERO,
               Optional.of(broken));
     };
@@ -148,19 +157,35 @@ final class Endpoint {
     return new Reply(ExchangeOutcome.FAULT, place, response, Duration.ZERO, Optional.empty());
   }
 
-  private Reply answer(Conversation conversation) {
+  private static ServerResponse failure(Protocol protocol, Fault.Status fault) {
+    int status = fault.status();
+    Fault.Body body =
+        fault
+            .body()
+            .orElseGet(
+                () ->
+                    new Fault.Body(
+                        "application/json",
+                        protocol.error(status, ErrorBody.scriptedText(status), null)));
+    return ServerResponse.of(status, fault.headers(), body.contentType(), body.text());
+  }
+
+  private Reply answer(Protocol protocol, Conversation conversation) {
     Optional<Script.Reply> reply;
     try {
       reply = script.answer(conversation);
     } catch (StackOverflowError e) {
       // A regex of the script recurses too deeply for this text; that is no reason to fall silent.
-      return failure("A regex of the script cannot cope with this text.", "script_failure");
+      return failure(
+          protocol.scriptError(
+              "A regex of the script cannot cope with this text.", "script_failure"));
     }
     if (reply.isEmpty()) {
-      return failure(Failures.noRuleText(conversation), Failures.NO_RULE);
+      return failure(protocol.scriptError(Failures.noRuleText(conversation), Failures.NO_RULE));
     }
     ScriptedAnswer answer = reply.get().answer();
-    String body = ChatCompletions.write(conversation.modelId(), answer.to(conversation.messages()));
+    String modelId = conversation.modelId();
+    String body = protocol.write(modelId, answer.to(modelId, conversation.messages()));
     return new Reply(
         ExchangeOutcome.ANSWERED,
         Optional.of(reply.get().rule()),
@@ -169,11 +194,11 @@ final class Endpoint {
         Optional.empty());
   }
 
-  private static Reply failure(String message, String code) {
+  private static Reply failure(String body) {
     return new Reply(
         ExchangeOutcome.NO_RULE,
         Optional.empty(),
-        ServerResponse.json(500, ErrorBody.ofScript(message, code)),
+        ServerResponse.json(500, body),
         Duration.ZERO,
         Optional.empty());
   }

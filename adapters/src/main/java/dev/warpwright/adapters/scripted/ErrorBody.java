@@ -25,7 +25,11 @@ final class ErrorBody {
 
   /** What a scripted status says if the script gives it no body. */
   static String scripted(int status) {
-    return of(status, "The script answers with status " + status + ".", null, null);
+    return of(status, scriptedText(status), null, null);
+  }
+
+  static String scriptedText(int status) {
+    return "The script answers with status " + status + ".";
   }
 
   /** What a script that has no answer says: a type of its own, so that the code speaks. */

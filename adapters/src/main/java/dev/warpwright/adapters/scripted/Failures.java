@@ -22,10 +22,11 @@ final class Failures {
   private Failures() {}
 
   static ProviderException status(Fault.Status fault, String requestId, Instant now) {
-    Optional<JsonNode> error = error(fault.body());
+    String body =
+        fault.body().map(Fault.Body::text).orElseGet(() -> ErrorBody.scripted(fault.status()));
+    Optional<JsonNode> error = error(body);
     Optional<String> code = text(error, "code").or(() -> text(error, "type"));
-    Optional<String> message =
-        error.isPresent() ? text(error, "message") : Optional.of(fault.body());
+    Optional<String> message = error.isPresent() ? text(error, "message") : Optional.of(body);
     return ProviderException.builder(
             ProviderException.Kind.HTTP_STATUS,
             "Scripted request failed with status " + fault.status() + ".")

@@ -3,6 +3,7 @@ package dev.warpwright.adapters.scripted;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** What goes wrong. */
 sealed interface Fault {
@@ -11,16 +12,17 @@ sealed interface Fault {
    *
    * @param status 400 to 599
    * @param headers fields in the script's order
-   * @param contentType the type of the body
-   * @param body the body
+   * @param body what is sent; without it, the protocol's own form of an error
    */
-  record Status(
-      int status, List<Map.Entry<String, String>> headers, String contentType, String body)
+  record Status(int status, List<Map.Entry<String, String>> headers, Optional<Body> body)
       implements Fault {
     public Status {
       headers = List.copyOf(headers);
     }
   }
+
+  /** A body with its type. */
+  record Body(String contentType, String text) {}
 
   /** A success whose body is no JSON. */
   record NoJson() implements Fault {}

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -137,14 +136,13 @@ final class FaultReader {
 
   private static Fault status(Fields fault) {
     int status = (int) fault.number("status", 400, 599).orElse(500);
-    Optional<JsonNode> body = fault.value("body");
-    boolean plain = body.map(JsonNode::isString).orElse(false);
-    return new Fault.Status(
-        status,
-        headers(fault),
-        plain ? "text/plain; charset=utf-8" : "application/json",
-        body.map(node -> plain ? node.stringValue() : StrictJson.write(node))
-            .orElseGet(() -> ErrorBody.scripted(status)));
+    return new Fault.Status(status, headers(fault), fault.value("body").map(FaultReader::body));
+  }
+
+  private static Fault.Body body(JsonNode node) {
+    return node.isString()
+        ? new Fault.Body("text/plain; charset=utf-8", node.stringValue())
+        : new Fault.Body("application/json", StrictJson.write(node));
   }
 
   private static List<Map.Entry<String, String>> headers(Fields fault) {

@@ -2,6 +2,7 @@ package dev.warpwright.adapters.scripted;
 
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,7 @@ final class Fingerprint {
             add(digest, result.error() ? "error" : "output");
             add(digest, result.output().text());
           }
+          case ProviderState state -> {} // not every wire brings it back
         }
       }
     }

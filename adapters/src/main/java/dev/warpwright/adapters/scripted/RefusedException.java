@@ -24,9 +24,7 @@ final class RefusedException extends Exception {
     return status;
   }
 
-  ServerResponse response() {
-    String message = String.valueOf(getMessage());
-    return ServerResponse.json(
-        status, ErrorBody.of(status, message, param, status == 401 ? "invalid_api_key" : null));
+  ServerResponse response(Protocol protocol) {
+    return ServerResponse.json(status, protocol.error(status, String.valueOf(getMessage()), param));
   }
 }

@@ -88,6 +88,8 @@ import java.util.Optional;
  *     words</td></tr>
  * <tr><td>{@code tools}</td><td>calls, each with a {@code name} and an {@code input} object (by
  *     default <code>{}</code>), or a {@code rawInput} text to send broken arguments</td></tr>
+ * <tr><td>{@code thinking}</td><td>what the model thinks first; only Anthropic's protocol, and a
+ *     {@link ScriptedModel}, has a place for it</td></tr>
  * <tr><td>{@code usage}</td><td>{@code input} and {@code output}, optionally {@code cachedInput},
  *     {@code cacheWrite} and {@code reasoning}; nothing is reported without it</td></tr>
  * <tr><td>{@code finish}</td><td>{@code stop}, {@code tool_calls}, {@code length} or {@code
@@ -108,7 +110,8 @@ import java.util.Optional;
  *     21</td></tr>
  * <tr><td>{@code times}</td><td>how often it applies at most; without a limit by default</td></tr>
  * <tr><td>{@code status}</td><td>effect: an HTTP status 400 to 599, with optional {@code headers}
- *     (an object of texts) and {@code body} (JSON, or a string to send as plain text)</td></tr>
+ *     (an object of texts) and {@code body} (JSON, or a string to send as plain text; by default
+ *     an error in the form of the protocol that was spoken)</td></tr>
  * <tr><td>{@code stall}</td><td>effect: {@code true}; never answers</td></tr>
  * <tr><td>{@code reset}</td><td>effect: the connection is reset {@code BEFORE_HEADERS}, {@code
  *     AFTER_HEADERS} or {@code IN_BODY}</td></tr>

@@ -35,6 +35,7 @@ public final class ScriptedAnswer {
   private static final FinishReason REFUSAL =
       new FinishReason(FinishReason.Kind.REFUSAL, "refusal");
 
+  private final @Nullable String thinking;
   private final @Nullable String text;
   private final List<Call> calls;
   private final Usage usage;
@@ -42,11 +43,13 @@ public final class ScriptedAnswer {
   private final Duration latency;
 
   private ScriptedAnswer(
+      @Nullable String thinking,
       @Nullable String text,
       List<Call> calls,
       Usage usage,
       @Nullable FinishReason finish,
       Duration latency) {
+    this.thinking = thinking;
     this.text = text;
     this.calls = List.copyOf(calls);
     this.usage = usage;
@@ -58,7 +61,7 @@ public final class ScriptedAnswer {
   private record Call(String name, Json input, Optional<String> malformed) {}
 
   private static ScriptedAnswer of(@Nullable String text, @Nullable FinishReason finish) {
-    return new ScriptedAnswer(text, List.of(), Usage.ABSENT, finish, Duration.ZERO);
+    return new ScriptedAnswer(null, text, List.of(), Usage.ABSENT, finish, Duration.ZERO);
   }
 
   /**
@@ -102,6 +105,19 @@ public final class ScriptedAnswer {
   }
 
   /**
+   * Sets what the model thinks before all else: private state with a signature, in the form of
+   * Anthropic's blocks of thinking. A {@link ScriptedServer} accepts it back only unchanged; Chat
+   * Completions has no place for it and leaves it out.
+   *
+   * @param thought the words
+   * @return a changed copy
+   */
+  public ScriptedAnswer withThinking(String thought) {
+    Objects.requireNonNull(thought, "thought");
+    return new ScriptedAnswer(thought, text, calls, usage, finish, latency);
+  }
+
+  /**
    * Sets the words that stand before the calls.
    *
    * @param words the words
@@ -109,7 +125,7 @@ public final class ScriptedAnswer {
    */
   public ScriptedAnswer withText(String words) {
     Objects.requireNonNull(words, "words");
-    return new ScriptedAnswer(words, calls, usage, finish, latency);
+    return new ScriptedAnswer(thinking, words, calls, usage, finish, latency);
   }
 
   /**
@@ -140,7 +156,7 @@ public final class ScriptedAnswer {
   private ScriptedAnswer withCall(Call call) {
     List<Call> more = new ArrayList<>(calls);
     more.add(call);
-    return new ScriptedAnswer(text, more, usage, finish, latency);
+    return new ScriptedAnswer(thinking, text, more, usage, finish, latency);
   }
 
   /**
@@ -171,7 +187,7 @@ public final class ScriptedAnswer {
    */
   public ScriptedAnswer withUsage(Usage reported) {
     Objects.requireNonNull(reported, "reported");
-    return new ScriptedAnswer(text, calls, reported, finish, latency);
+    return new ScriptedAnswer(thinking, text, calls, reported, finish, latency);
   }
 
   /**
@@ -182,21 +198,20 @@ public final class ScriptedAnswer {
    */
   public ScriptedAnswer withFinish(FinishReason reason) {
     Objects.requireNonNull(reason, "reason");
-    return new ScriptedAnswer(text, calls, usage, reason, latency);
+    return new ScriptedAnswer(thinking, text, calls, usage, reason, latency);
   }
 
   /**
    * Sets how long the model thinks before it answers.
    *
-   * @param thinking zero or more
+   * @param pause zero or more
    * @return a changed copy
    */
-  public ScriptedAnswer withLatency(Duration thinking) {
-    if (thinking.isNegative()) {
-      throw new IllegalArgumentException(
-          "A latency must be zero or more, but is " + thinking + ".");
+  public ScriptedAnswer withLatency(Duration pause) {
+    if (pause.isNegative()) {
+      throw new IllegalArgumentException("A latency must be zero or more, but is " + pause + ".");
     }
-    return new ScriptedAnswer(text, calls, usage, finish, thinking);
+    return new ScriptedAnswer(thinking, text, calls, usage, finish, pause);
   }
 
   /**
@@ -218,7 +233,15 @@ public final class ScriptedAnswer {
    * @return the response, without a request id
    */
   public ModelResponse to(List<Message> messages) {
+    return to(ScriptedModel.OWN_MODEL_ID, messages);
+  }
+
+  /** The response of one model, which is named in its private state. */
+  ModelResponse to(String modelId, List<Message> messages) {
     List<Part> parts = new ArrayList<>();
+    if (thinking != null) {
+      parts.add(SignedThinking.of(modelId, thinking));
+    }
     if (text != null) {
       parts.add(new Part.Text(text));
     }

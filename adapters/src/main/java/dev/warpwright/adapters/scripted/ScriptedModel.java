@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * latency or a stall at once.
  */
 public final class ScriptedModel implements LanguageModel, ProviderAdapter {
-  private static final String OWN_MODEL_ID = "scripted";
+  static final String OWN_MODEL_ID = "scripted";
 
   private final Playback playback;
   private final ModelCapabilities capabilities;
@@ -169,7 +169,7 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
       time.sleep(playback.holdUp(conversation, requestId, time.now()));
       ScriptedAnswer answer = playback.answer(call, conversation, requestId);
       time.sleep(answer.latency());
-      ModelResponse response = answer.to(call.messages());
+      ModelResponse response = answer.to(modelId, call.messages());
       return new ModelResponse(
           response.message(), response.finishReason(), response.usage(), Optional.of(requestId));
     } finally {

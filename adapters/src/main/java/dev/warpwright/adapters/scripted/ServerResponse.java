@@ -84,6 +84,7 @@ final class ServerResponse {
       case 503 -> "Service Unavailable";
       case 504 -> "Gateway Timeout";
       case 505 -> "HTTP Version Not Supported";
+      case 529 -> "Overloaded";
       default -> "Scripted";
     };
   }

@@ -5,6 +5,6 @@
  * <p>A {@link dev.warpwright.adapters.scripted.Script} holds rules and faults. {@link
  * dev.warpwright.adapters.scripted.ScriptedModel} plays it inside the program, {@link
  * dev.warpwright.adapters.scripted.ScriptedServer} over real sockets. Matching knows nothing of a
- * wire protocol, and the protocol ({@code ChatCompletions}) nothing of rules.
+ * wire protocol, and the protocols ({@code ChatCompletions}, {@code MessagesApi}) nothing of rules.
  */
 package dev.warpwright.adapters.scripted;

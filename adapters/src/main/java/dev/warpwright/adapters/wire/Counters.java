@@ -61,13 +61,13 @@ public final class Counters {
   }
 
   /**
-   * The output with reasoning added once.
+   * The sum of counters that stand beside each other.
    *
-   * @param output the output counter without reasoning
-   * @param reasoning the reasoning counter
+   * @param counter a counter
+   * @param beside what is not part of it; nothing is added if it is absent
    * @return the sum, derived
    */
-  public static TokenCount sum(TokenCount output, TokenCount reasoning) {
-    return new TokenCount(output.tokens() + reasoning.tokens(), Provenance.DERIVED);
+  public static TokenCount sum(TokenCount counter, TokenCount beside) {
+    return new TokenCount(counter.tokens() + beside.tokens(), Provenance.DERIVED);
   }
 }

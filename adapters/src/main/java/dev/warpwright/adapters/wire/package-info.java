@@ -1,6 +1,6 @@
 /**
- * What the provider protocols have in common beyond HTTP: tool arguments, ids of calls, finish
- * reasons, usage counters. Pure functions.
+ * What the provider protocols have in common beyond HTTP: tool calls and their results, ids of
+ * calls, finish reasons, usage counters, rules for requests. Nothing here does I/O.
  *
  * <p>Internal: not exported.
  */

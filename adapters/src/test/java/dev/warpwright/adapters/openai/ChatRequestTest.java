@@ -3,11 +3,13 @@ package dev.warpwright.adapters.openai;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
@@ -324,5 +326,40 @@ final class ChatRequestTest {
     assertEquals(1, body.split("\uD83D\uDE00", -1).length - 1);
     assertEquals(0, body.split("(?i)\\\\ud[89a-f]", -1).length - 1, body);
     assertEquals(0, body.chars().filter(c -> c == '?').count(), body);
+  }
+
+  @Test
+  @Tag("R70")
+  @Tag("Y47")
+  void private_state_of_any_provider_has_no_place_here() {
+    ProviderState state =
+        ProviderState.of("anthropic-messages", "gpt-x", Json.parse("{\"s3cr3t\":1}"));
+    assertEquals(
+        messages(asks(new Part.Text("Hi")), asks(toolCall("c1", "{}")), asks()),
+        messages(asks(state, new Part.Text("Hi")), asks(state, toolCall("c1", "{}")), asks(state)));
+  }
+
+  @Test
+  @Tag("Y42")
+  @Tag("R70")
+  @Tag("FR-T23")
+  void an_id_of_more_than_64_characters_is_mapped_on_call_and_result() {
+    ToolCall longId = toolCall("i".repeat(94), "{}");
+    String mapped = AcceptedIds.matching("a").map(longId.id());
+    ToolCall fits = toolCall("functions.f:0/" + "i".repeat(50), "{}");
+    assertEquals(
+        messages(
+            asks(toolCall(mapped, "{}"), fits),
+            Message.tool(
+                List.of(
+                    ToolResult.success(toolCall(mapped, "{}"), Json.of(1)),
+                    ToolResult.success(fits, Json.of(2))))),
+        messages(
+            asks(longId, fits),
+            Message.tool(
+                List.of(
+                    ToolResult.success(longId, Json.of(1)),
+                    ToolResult.success(fits, Json.of(2))))));
+    assertEquals(37, mapped.length());
   }
 }

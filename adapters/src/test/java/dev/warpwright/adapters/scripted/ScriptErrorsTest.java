@@ -83,10 +83,12 @@ class ScriptErrorsTest {
           """
           {}                                  | : says nothing: at least one of text, json, refusal and tools is needed.
           {'tools':[]}                        | : says nothing: at least one of text, json, refusal and tools is needed.
-          {'say':'a'}                         | : unknown key 'say'; allowed are text, json, refusal, tools, usage, finish, latency.
+          {'say':'a'}                         | : unknown key 'say'; allowed are text, json, refusal, tools, thinking, usage, finish, latency.
           {'text':'a','json':1}               | : has more than one of text, json and refusal.
           {'refusal':'a','finish':'stop'}     | : a refusal stands alone: without text, json, tools and finish.
           {'text':['a']}                      | .text: must be a string, but is an array.
+          {'text':'a','thinking':1}           | .thinking: must be a string, but is the number 1.
+          {'thinking':'a'}                    | : says nothing: at least one of text, json, refusal and tools is needed.
           {'text':'${b}'}                     | .text: the variable 'b' is unknown: this rule's regexes declare a, c.
           {'text':'${a'}                      | .text: a '${' is not closed by '}'; write '$${' for a literal '${'.
           {'text':'n: ${a:json}'}             | .text: the variable 'a:json' is unknown: this rule's regexes declare a, c; '${…:json}' must be the whole string and stand in a tool's input or in json.

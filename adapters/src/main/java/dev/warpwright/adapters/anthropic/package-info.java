@@ -1,0 +1,2 @@
+/** The Anthropic Messages protocol. */
+package dev.warpwright.adapters.anthropic;

@@ -1,0 +1,70 @@
+package dev.warpwright.adapters.http;
+
+import dev.warpwright.model.ProviderException;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** An adapter's way to its provider: where, with which headers, and how it fails. Thread-safe. */
+public final class Connection implements AutoCloseable {
+  private final Endpoint endpoint;
+  private final Map<String, String> headers;
+  private final Transport transport;
+  private final Failures failures;
+  private final JsonExchange exchange;
+
+  Connection(
+      Endpoint endpoint, Map<String, String> headers, Transport transport, Failures failures) {
+    this.endpoint = endpoint;
+    this.headers = new LinkedHashMap<>(headers); // in their order
+    this.transport = transport;
+    this.failures = failures;
+    this.exchange = new JsonExchange(transport, failures);
+  }
+
+  /**
+   * The base URL.
+   *
+   * @return it, without a slash at its end
+   */
+  public URI base() {
+    return endpoint.base();
+  }
+
+  /**
+   * How exchanges fail.
+   *
+   * @return the mapping of failures
+   */
+  public Failures failures() {
+    return failures;
+  }
+
+  /**
+   * Sends a request and reads the answer; see {@link JsonExchange#post}.
+   *
+   * @param <T> what the answer is read into
+   * @param path what is added to the base URL; begins with a slash
+   * @param body JSON
+   * @param reader reads the answer
+   * @return what the reader returned
+   * @throws ProviderException if the call failed
+   * @throws InterruptedException if the thread was interrupted; the connection is closed
+   */
+  public <T> T post(String path, byte[] body, JsonExchange.Reader<T> reader)
+      throws InterruptedException {
+    return exchange.post(endpoint.resolve(path), headers, body, reader);
+  }
+
+  /** Refuses new calls and aborts open ones; a client that the program lent stays open. */
+  @Override
+  public void close() {
+    transport.close();
+  }
+
+  /** Shows the base URL, no credential. */
+  @Override
+  public String toString() {
+    return endpoint.base().toString();
+  }
+}

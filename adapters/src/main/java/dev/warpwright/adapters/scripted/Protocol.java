@@ -1,0 +1,39 @@
+package dev.warpwright.adapters.scripted;
+
+import dev.warpwright.model.ModelResponse;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A provider's protocol on the server's side: requests to conversations, responses and errors to
+ * bodies. It knows nothing of rules and sockets.
+ */
+sealed interface Protocol permits ChatCompletions, MessagesApi {
+  /** How the path of its requests ends. */
+  String path();
+
+  /** The header field that carries the id of a request. */
+  String requestIdHeader();
+
+  /**
+   * Checks the header fields.
+   *
+   * @param key the key that a request must carry, null if none is needed
+   */
+  void checkHeaders(ServerRequest request, @Nullable String key) throws RefusedException;
+
+  /** Reads a request and refuses what the real service refuses. */
+  Conversation read(byte[] body) throws RefusedException;
+
+  /** Writes a response. */
+  String write(String modelId, ModelResponse response);
+
+  /**
+   * Writes an error.
+   *
+   * @param param the place in the request's body that it is about, if it is about one
+   */
+  String error(int status, String message, @Nullable String param);
+
+  /** Writes that the script has no answer, so that a client sees the code. */
+  String scriptError(String message, String code);
+}

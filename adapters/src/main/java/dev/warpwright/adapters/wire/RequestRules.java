@@ -1,0 +1,77 @@
+package dev.warpwright.adapters.wire;
+
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.ToolResult;
+import java.math.BigDecimal;
+
+/** What every request writer checks before anything is sent. Pure. */
+public final class RequestRules {
+  private RequestRules() {}
+
+  /**
+   * A number as it reads.
+   *
+   * @param name what it is, for the message
+   * @param value the number
+   * @return its shortest decimal form
+   * @throws ProviderException if it is not finite
+   */
+  public static BigDecimal decimal(String name, double value) {
+    if (!Double.isFinite(value)) {
+      throw refused(name + " must be a finite number.");
+    }
+    return new BigDecimal(Double.toString(value));
+  }
+
+  /**
+   * Whether tools are offered.
+   *
+   * @param call what is asked
+   * @return true if the call names at least one tool
+   * @throws ProviderException if it names none and requires one
+   */
+  public static boolean offersTools(ModelCall call) {
+    if (!call.tools().isEmpty()) {
+      return true;
+    }
+    if (isForced(call.toolChoice())) {
+      throw refused("A tool cannot be required when the call offers none.");
+    }
+    return false;
+  }
+
+  /**
+   * Whether the model must call a tool.
+   *
+   * @param choice the choice
+   * @return true for REQUIRED and for a named tool
+   */
+  public static boolean isForced(ToolChoice choice) {
+    return switch (choice) {
+      case ToolChoice.Auto _, ToolChoice.None _ -> false;
+      case ToolChoice.Required _, ToolChoice.Named _ -> true;
+    };
+  }
+
+  /**
+   * What a failed call says.
+   *
+   * @param result a result that is an error
+   * @return its text; the JSON text of an output that is none
+   */
+  public static String errorText(ToolResult result) {
+    return result.output().value() instanceof String text ? text : result.output().text();
+  }
+
+  /**
+   * How a writer refuses a call.
+   *
+   * @param message a fixed text that says what to change
+   * @return the exception, of kind OTHER: this target cannot take the call, another may
+   */
+  public static ProviderException refused(String message) {
+    return ProviderException.builder(ProviderException.Kind.OTHER, message).build();
+  }
+}
