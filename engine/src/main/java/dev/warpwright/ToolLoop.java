@@ -6,6 +6,7 @@ import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.Usage;
@@ -126,8 +127,7 @@ final class ToolLoop {
           .orElseThrow(() -> new IllegalStateException("Cut off without a reason."));
     }
     if (known.error() && request.toolExecution().stopOnError()) {
-      throw new InvalidOutputException(
-          FailureKind.TOOL_FAILED,
+      throw new ToolFailedException(
           "Tool \"%s\" failed and the request stops on errors.".formatted(run.tool().name()),
           operation.trace());
     }

@@ -19,6 +19,7 @@ import dev.warpwright.model.Part;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.TokenCount.Provenance;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.Usage;
@@ -306,7 +307,7 @@ final class ToolLoopTest {
             .build();
 
     var failure =
-        assertThrows(InvalidOutputException.class, () -> spine.gateway().generate(request));
+        assertThrows(ToolFailedException.class, () -> spine.gateway().generate(request));
 
     assertEquals(FailureKind.TOOL_FAILED, failure.kind());
     assertEquals(runs, count.get());

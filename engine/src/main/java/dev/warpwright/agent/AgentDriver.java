@@ -6,7 +6,6 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
-import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
@@ -14,6 +13,7 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.CallState;
@@ -291,10 +291,14 @@ final class AgentDriver {
   private void conclude(int step, List<ToolRun> runs, List<ToolEnd> ends) {
     Set<String> unknown = new HashSet<>();
     List<RunEvent> neverBegun = new ArrayList<>();
-    boolean failed = false;
+    Optional<ToolRun> failed = Optional.empty();
     for (int i = 0; i < runs.size(); i++) {
       switch (ends.get(i)) {
-        case ToolEnd.Known known -> failed |= known.error();
+        case ToolEnd.Known known -> {
+          if (known.error() && failed.isEmpty()) {
+            failed = Optional.of(runs.get(i));
+          }
+        }
         case ToolEnd.Unknown none -> unknown.add(runs.get(i).call().id());
         case ToolEnd.CutOff none -> journal.withdrawal(runs.get(i)).ifPresent(neverBegun::add);
       }
@@ -303,10 +307,10 @@ final class AgentDriver {
     if (waitsForVerdicts(step, unknown)) {
       return;
     }
-    if (failed && agent.toolExecution().stopOnError()) {
-      throw new InvalidOutputException(
-          FailureKind.TOOL_FAILED,
-          "A tool failed and the agent stops on errors.",
+    if (failed.isPresent() && agent.toolExecution().stopOnError()) {
+      throw new ToolFailedException(
+          "Tool \"%s\" failed and the agent stops on errors."
+              .formatted(failed.get().tool().name()),
           operation.trace());
     }
     if (ends.stream().anyMatch(ToolEnd.CutOff.class::isInstance)) {

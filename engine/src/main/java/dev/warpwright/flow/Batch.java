@@ -22,6 +22,7 @@ import dev.warpwright.task.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -44,9 +45,9 @@ import java.util.function.Function;
  * }
  *
  * <p>The run of an item is claimed under the batch's key and the item's key. So a batch that died
- * is simply run again: items whose run has ended are skipped, runs that were left behind or failed
- * resumably are resumed, waiting ones are left waiting. The failure of an item does not stop the
- * others. Immutable; {@link #run} may be called any number of times, one after the other.
+ * is simply run again: items whose run has completed are skipped, runs that were left behind or
+ * failed resumably are resumed, waiting ones are left waiting. The failure of an item does not stop
+ * the others. Immutable; {@link #run} may be called any number of times, one after the other.
  *
  * @param <T> an item
  */
@@ -64,6 +65,7 @@ public final class Batch<T> {
   private final Iterable<? extends T> items;
   private final Function<? super T, String> keyOf;
   private final Function<? super T, String> promptOf;
+  private final Function<? super T, Map<String, String>> metadataOf;
   private final int maxConcurrency;
   private final RunScope scope;
   private final Consumer<? super BatchProgress> listener;
@@ -74,6 +76,7 @@ public final class Batch<T> {
       Iterable<? extends T> items,
       Function<? super T, String> keyOf,
       Function<? super T, String> promptOf,
+      Function<? super T, Map<String, String>> metadataOf,
       int maxConcurrency,
       RunScope scope,
       Consumer<? super BatchProgress> listener) {
@@ -82,6 +85,7 @@ public final class Batch<T> {
     this.items = items;
     this.keyOf = keyOf;
     this.promptOf = promptOf;
+    this.metadataOf = metadataOf;
     this.maxConcurrency = maxConcurrency;
     this.scope = scope;
     this.listener = listener;
@@ -114,6 +118,7 @@ public final class Batch<T> {
         Objects.requireNonNull(items, "items"),
         Objects.requireNonNull(keyOf, "keyOf"),
         Objects.requireNonNull(promptOf, "promptOf"),
+        item -> Map.of(),
         8,
         RunScope.DEFAULT,
         progress -> {});
@@ -134,7 +139,20 @@ public final class Batch<T> {
       throw invalid(
           "maxConcurrency must be between 1 and %d, but is %d.".formatted(MAX_CONCURRENCY, runs));
     }
-    return new Batch<>(key, agent, items, keyOf, promptOf, runs, scope, listener);
+    return new Batch<>(key, agent, items, keyOf, promptOf, metadataOf, runs, scope, listener);
+  }
+
+  /**
+   * Notes facts about an item in its run, such as who it belongs to. Tools read them from their
+   * context; a model cannot change them.
+   *
+   * @param metadata the notes of an item, called on the item's own thread; {@value #BATCH} and
+   *     {@value #ITEM} are set besides
+   * @return a copy
+   */
+  public Batch<T> metadata(Function<? super T, Map<String, String>> metadata) {
+    return new Batch<>(
+        key, agent, items, keyOf, promptOf, metadata, maxConcurrency, scope, listener);
   }
 
   /**
@@ -144,7 +162,8 @@ public final class Batch<T> {
    * @return a copy
    */
   public Batch<T> scope(RunScope scope) {
-    return new Batch<>(key, agent, items, keyOf, promptOf, maxConcurrency, scope, listener);
+    return new Batch<>(
+        key, agent, items, keyOf, promptOf, metadataOf, maxConcurrency, scope, listener);
   }
 
   /**
@@ -155,7 +174,8 @@ public final class Batch<T> {
    * @return a copy
    */
   public Batch<T> onProgress(Consumer<? super BatchProgress> listener) {
-    return new Batch<>(key, agent, items, keyOf, promptOf, maxConcurrency, scope, listener);
+    return new Batch<>(
+        key, agent, items, keyOf, promptOf, metadataOf, maxConcurrency, scope, listener);
   }
 
   /**
@@ -253,10 +273,13 @@ public final class Batch<T> {
     }
 
     private AgentRequest request(String itemKey, T item) {
+      Map<String, String> metadata = new HashMap<>(metadataOf.apply(item));
+      metadata.put(BATCH, key);
+      metadata.put(ITEM, itemKey);
       return AgentRequest.builder(agent, promptOf.apply(item))
           .scope(scope)
           .idempotencyKey(runKey(key, itemKey))
-          .metadata(Map.of(BATCH, key, ITEM, itemKey))
+          .metadata(metadata)
           .build();
     }
 
@@ -332,11 +355,8 @@ public final class Batch<T> {
   }
 
   private static BatchItem.Outcome outcome(AgentResult result) {
-    if (!result.driven() && result.state().isTerminal()) {
-      return BatchItem.Outcome.SKIPPED;
-    }
     return switch (result.status()) {
-      case COMPLETED -> BatchItem.Outcome.COMPLETED;
+      case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
       case FAILED, RUNNING -> BatchItem.Outcome.FAILED;

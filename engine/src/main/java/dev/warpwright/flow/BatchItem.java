@@ -35,9 +35,9 @@ public record BatchItem(
     WAITING_APPROVAL,
     /** Its run waits for a verdict on a tool whose outcome is unknown. */
     NEEDS_RECONCILIATION,
-    /** Its run failed, or it was refused. */
+    /** Its run failed, now or for good in an earlier invocation, or it was refused. */
     FAILED,
-    /** Its run had ended before this invocation; nothing was done. */
+    /** Its run had completed before this invocation; nothing was done. */
     SKIPPED
   }
 

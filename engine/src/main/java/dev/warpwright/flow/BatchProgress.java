@@ -10,7 +10,7 @@ import dev.warpwright.model.Usage;
  * @param completed how many were completed in this invocation
  * @param waiting how many wait for an approval or a verdict
  * @param failed how many failed
- * @param skipped how many had ended before this invocation
+ * @param skipped how many had completed before this invocation
  * @param usage the tokens of the runs of all items that are through, over all invocations
  */
 public record BatchProgress(

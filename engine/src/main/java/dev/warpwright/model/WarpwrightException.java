@@ -21,6 +21,7 @@ public abstract sealed class WarpwrightException extends RuntimeException
         OperationCancelledException,
         RunFailedException,
         StoreException,
+        ToolFailedException,
         UnknownOutcomeException {
   private static final long serialVersionUID = 1L;
 

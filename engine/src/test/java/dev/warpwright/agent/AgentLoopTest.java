@@ -115,6 +115,10 @@ final class AgentLoopTest {
         program.types(result.run()));
     assertEquals(RunStatus.COMPLETED, result.status());
     assertEquals("Refunding. Refunded.", result.text());
+    RunCompleted end = assertInstanceOf(RunCompleted.class, program.events(result.run()).getLast());
+    assertEquals("Refunding. Refunded.", end.text());
+    assertEquals(2, end.steps());
+    assertEquals(result.state().usage(), end.usage());
     assertEquals(1, result.toolCalls());
     assertEquals(2, result.attempts().size());
     assertTrue(result.driven());

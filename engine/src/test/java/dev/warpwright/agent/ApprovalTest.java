@@ -209,14 +209,16 @@ final class ApprovalTest {
     List<LoggedEvent> log = program.log(result.run());
     String known = result.pendingApprovals().getFirst().requestId();
 
-    assertThrows(
-        InvalidRequestException.class,
-        () ->
-            program.agents.resume(
-                agent,
-                result.run(),
-                ApprovalDecision.approve(known),
-                ApprovalDecision.approve("approval_0")));
+    InvalidRequestException unknown =
+        assertThrows(
+            InvalidRequestException.class,
+            () ->
+                program.agents.resume(
+                    agent,
+                    result.run(),
+                    ApprovalDecision.approve(known),
+                    ApprovalDecision.approve("approval_0")));
+    assertTrue(String.valueOf(unknown.getMessage()).contains("no approval request approval_0"));
     assertThrows(
         InvalidRequestException.class,
         () ->

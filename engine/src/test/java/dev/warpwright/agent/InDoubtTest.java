@@ -160,6 +160,39 @@ final class InDoubtTest {
 
   @Test
   @Tag("A55")
+  void a_tool_in_doubt_keeps_its_key_although_it_would_make_another_one_by_then() {
+    Tool.Builder<Order> note = world.tool("refund", EffectClass.IDEMPOTENT);
+    diesAfterTheEffect(agent(note.idempotencyKey(input -> "old").build()));
+
+    AgentResult result =
+        program.agents.resume(agent(note.idempotencyKey(input -> "new").build()), RUN);
+
+    assertEquals("Refunded.", result.text());
+    assertEquals(List.of("old", "old"), world.effects().stream().map(World.Effect::key).toList());
+  }
+
+  @Test
+  @Tag("A33")
+  void calls_that_were_left_run_one_by_one_if_nobody_says_that_they_may_overlap() {
+    Agent agent = agent(world.tool("note", EffectClass.IDEMPOTENT).build());
+    FakeModel oneByOne =
+        FakeModel.of(calls(call("c1", "note", "o1"), call("c2", "note", "o2")), text("Done."))
+            .sequential();
+    MortalStore mortal = MortalStore.dyingAt(3, true, store);
+    assertThrows(
+        MortalStore.Crash.class, () -> Program.on(mortal, oneByOne).agents.run(request(agent)));
+    mortal.bury();
+
+    assertEquals("Done.", Program.on(store, oneByOne).agents.run(request(agent)).text());
+
+    List<String> types = program.types(RUN);
+    assertEquals(
+        List.of("RunResumed", "ToolStarted", "ToolFinished", "ToolStarted", "ToolFinished"),
+        types.subList(types.indexOf("RunResumed"), types.indexOf("RunResumed") + 5));
+  }
+
+  @Test
+  @Tag("A55")
   void a_call_in_doubt_whose_tool_is_gone_is_not_answered_but_can_be_resumed_with_the_tool() {
     Agent agent = agent(world.tool("refund", EffectClass.IDEMPOTENT).build());
     diesAfterTheEffect(agent);

@@ -2,6 +2,7 @@ package dev.warpwright.flow;
 
 import static dev.warpwright.agent.FakeModel.call;
 import static dev.warpwright.agent.FakeModel.calls;
+import static dev.warpwright.agent.FakeModel.ended;
 import static dev.warpwright.agent.FakeModel.status;
 import static dev.warpwright.agent.FakeModel.text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -17,14 +18,18 @@ import dev.warpwright.agent.Program;
 import dev.warpwright.agent.World;
 import dev.warpwright.flow.BatchItem.Outcome;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Role;
+import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.Tool;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -261,6 +266,51 @@ final class BatchTest {
   private static BatchItem item(BatchReport report, String key) {
     return report.items().stream().filter(item -> item.key().equals(key)).findFirst().orElseThrow();
   }
+
+  @Test
+  @Tag("F61")
+  void a_run_that_failed_for_good_stays_failed_and_is_not_asked_again() {
+    AtomicInteger asked = new AtomicInteger();
+    Program program =
+        program(
+            call -> {
+              asked.incrementAndGet();
+              return ended(FinishReason.Kind.LENGTH, "", call("c1", "refund", "x")).give(call);
+            });
+    Batch<String> batch = batch(List.of("a"));
+
+    assertEquals(1, batch.run(program.agents).count(Outcome.FAILED));
+    BatchReport second = batch.run(program.agents);
+
+    assertEquals(Outcome.FAILED, item(second, "a").outcome());
+    assertEquals(Optional.of(FailureKind.OUTPUT_TRUNCATION), item(second, "a").failure());
+    assertEquals(1, asked.get());
+  }
+
+  @Test
+  void what_is_noted_of_an_item_reaches_its_tools_and_a_model_cannot_change_it() {
+    List<Map<String, String>> seen = new ArrayList<>();
+    Tool tool =
+        Tool.of(
+            "look",
+            "Looks.",
+            Nothing.class,
+            EffectClass.PURE,
+            (input, context) -> seen.add(context.caller().metadata()));
+    Agent looking = Agent.builder("looking", Program.ROUTE).tools(tool).build();
+    Program program = program(calls(new ToolCall("c1", "look", Json.EMPTY_OBJECT)), text("Done."));
+
+    BatchReport report =
+        Batch.of("b", looking, List.of("x"), item -> item, item -> item)
+            .metadata(item -> Map.of("owner", "Ada", Batch.ITEM, "another"))
+            .run(program.agents);
+
+    assertEquals(1, report.count(Outcome.COMPLETED));
+    assertEquals(List.of(Map.of("owner", "Ada", Batch.BATCH, "b", Batch.ITEM, "x")), seen);
+  }
+
+  /** No input. */
+  public record Nothing() {}
 
   @Test
   @Tag("F61")

@@ -60,8 +60,7 @@ final class ApproveCommand implements Callable<Integer> {
         RunStore store = Databases.openExisting(job.db());
         Effects effects = Effects.openExisting(job.out().resolve("effects.jsonl"))) {
       Agents agents = Agents.on(providers.gateway(), store);
-      Agent agent =
-          TriageAgent.of(providers.route(), new RunTickets(agents.runs()), Orders.load(), effects);
+      Agent agent = TriageAgent.of(providers.route(), Orders.load(), effects);
       List<RunKey> runs =
           which.all
               ? Decider.toDecide(agents.runs())

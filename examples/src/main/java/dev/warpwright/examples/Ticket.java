@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -25,9 +24,6 @@ record Ticket(String id, String customer, String subject, String body, Optional<
       List.of("id", "customer", "subject", "body", "orderId");
 
   private static final Pattern ID = Pattern.compile("[\\p{L}\\p{N}_.:#/-]{1,100}");
-  private static final Pattern HEADER =
-      Pattern.compile(
-          "\\ASubject: [^\\n]*\\nCustomer: (?<customer>[^\\n]*)\\nOrder: [^\\n]*\\nBody:\\n");
 
   /**
    * Reads a line of a ticket file; members that a ticket does not have are ignored.
@@ -70,15 +66,6 @@ record Ticket(String id, String customer, String subject, String body, Optional<
   String prompt() {
     return "Subject: %s\nCustomer: %s\nOrder: %s\nBody:\n%s"
         .formatted(oneLine(subject), oneLine(customer), orderId.orElse("none"), body);
-  }
-
-  /** Who wrote the ticket that {@link #prompt} was made of. */
-  static String customerOf(String prompt) {
-    Matcher header = HEADER.matcher(prompt);
-    if (!header.find()) {
-      throw new IllegalArgumentException("The prompt of the run is not that of a ticket.");
-    }
-    return header.group("customer");
   }
 
   /** A text without line breaks and other control characters. */

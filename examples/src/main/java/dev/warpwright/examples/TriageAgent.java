@@ -45,15 +45,13 @@ final class TriageAgent {
 
   private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
-  private final RunTickets tickets;
   private final Orders orders;
   private final Effects effects;
 
   /** The key of the call that paid an order back, by order. */
   private final Map<String, String> refunded = new ConcurrentHashMap<>();
 
-  private TriageAgent(RunTickets tickets, Orders orders, Effects effects) {
-    this.tickets = tickets;
+  private TriageAgent(Orders orders, Effects effects) {
     this.orders = orders;
     this.effects = effects;
     JsonType<Refund> type = JsonType.of(Refund.class, LOOKUP);
@@ -79,8 +77,8 @@ final class TriageAgent {
   private record Refunded(String orderId, BigDecimal amount, String currency) {}
 
   /** The agent, acting through {@code effects} for the tickets of its runs. */
-  static Agent of(Route route, RunTickets tickets, Orders orders, Effects effects) {
-    TriageAgent tools = new TriageAgent(tickets, orders, effects);
+  static Agent of(Route route, Orders orders, Effects effects) {
+    TriageAgent tools = new TriageAgent(orders, effects);
     return Agent.builder("triage", route)
         .instructions(INSTRUCTIONS)
         .tools(tools.lookupOrder(), tools.addNote(), tools.refund(), tools.reply())
@@ -173,14 +171,14 @@ final class TriageAgent {
   private Order orderOfCustomer(String orderId, ToolContext context) {
     return orders
         .find(orderId)
-        .filter(order -> order.isOf(tickets.customerOf(context)))
+        .filter(order -> order.isOf(RunTicket.of(context).customer()))
         .orElseThrow(() -> new ToolException("This customer has no order of that number."));
   }
 
   private void record(String tool, Record input, ToolContext context) throws IOException {
     effects.add(
         new Effect(
-            tickets.idOf(context),
+            RunTicket.of(context).id(),
             tool,
             JsonType.toJson(input, LOOKUP),
             context.idempotencyKey(),

@@ -59,8 +59,7 @@ final class TriageCommand implements Callable<Integer> {
         console.error("Line " + bad.number() + " is skipped: " + bad.reason());
       }
       Agents agents = Agents.on(providers.gateway(), store);
-      Agent agent =
-          TriageAgent.of(providers.route(), new RunTickets(agents.runs()), Orders.load(), effects);
+      Agent agent = TriageAgent.of(providers.route(), Orders.load(), effects);
 
       BatchReport batch = run(agents, agent, tickets);
 
@@ -83,6 +82,7 @@ final class TriageCommand implements Callable<Integer> {
   private BatchReport run(Agents agents, Agent agent, Tickets tickets) {
     try (Progress progress = Progress.on(console, job.progress())) {
       return Batch.of(BATCH, agent, tickets, Ticket::id, Ticket::prompt)
+          .metadata(RunTicket::metadataOf)
           .maxConcurrency(job.concurrency())
           .onProgress(now -> progress.tell(now.done(), now.items(), counts(now)))
           .run(agents);

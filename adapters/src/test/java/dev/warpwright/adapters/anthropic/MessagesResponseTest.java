@@ -109,7 +109,7 @@ final class MessagesResponseTest {
   @ValueSource(
       strings = {
         "{\"type\":\"thinking\",\"thinking\":\"a\\nä😀\",\"signature\":\"EqQB+/==\"}",
-        "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"s\",\"future\":{\"n\":1.0e3}}",
+        "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"s\",\"future\":{\"n\":1.50}}",
         "{\"type\":\"thinking\",\"thinking\":\"Hm.\"}",
         "{\"type\":\"redacted_thinking\",\"data\":\"Zm9v\"}"
       })

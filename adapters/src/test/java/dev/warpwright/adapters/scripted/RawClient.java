@@ -40,8 +40,19 @@ final class RawClient implements AutoCloseable {
   }
 
   RawClient post(String body, String... fields) throws IOException {
+    return postTo("/v1/chat/completions", body, fields);
+  }
+
+  /** A request of Anthropic's protocol. */
+  RawClient postMessages(String body, String... fields) throws IOException {
+    List<String> all = new ArrayList<>(List.of(fields));
+    all.add("anthropic-version: 2023-06-01");
+    return postTo("/v1/messages", body, all.toArray(String[]::new));
+  }
+
+  RawClient postTo(String path, String body, String... fields) throws IOException {
     int length = body.getBytes(StandardCharsets.UTF_8).length;
-    StringBuilder head = new StringBuilder("POST /v1/chat/completions HTTP/1.1\r\nHost: test\r\n");
+    StringBuilder head = new StringBuilder("POST " + path + " HTTP/1.1\r\nHost: test\r\n");
     for (String field : fields) {
       head.append(field).append("\r\n");
     }
