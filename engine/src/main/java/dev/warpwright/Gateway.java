@@ -8,6 +8,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.route.RoutePlanner;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
+import dev.warpwright.tool.RunningKeys;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -44,6 +45,7 @@ public final class Gateway implements AutoCloseable {
   private final Settings settings;
   private final TaskTree tree;
   private final Optional<RouteObserver> routeObserver;
+  private final RunningKeys runningKeys = new RunningKeys();
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private Gateway(Builder builder) {
@@ -123,7 +125,7 @@ public final class Gateway implements AutoCloseable {
           "A request may name at most %d fallbacks (maxFallbacks), but names %d."
               .formatted(settings.maxFallbacks(), fallbacks));
     }
-    return new Operation(name, request, planner, settings, tree, this::tellRoute);
+    return new Operation(name, request, planner, settings, tree, runningKeys, this::tellRoute);
   }
 
   private void tellRoute(RouteSelection selection) {

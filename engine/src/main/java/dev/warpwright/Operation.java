@@ -27,6 +27,7 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
+import dev.warpwright.tool.RunningKeys;
 import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolJournal;
 import dev.warpwright.tool.ToolRunner;
@@ -50,6 +51,7 @@ public final class Operation implements AutoCloseable {
   private final String id;
   private final GenerateRequest request;
   private final Settings settings;
+  private final RunningKeys runningKeys;
   private final Consumer<RouteSelection> routeObserver;
   private final Duration timeout;
   private final TaskScope scope;
@@ -65,11 +67,13 @@ public final class Operation implements AutoCloseable {
       RoutePlanner planner,
       Settings settings,
       TaskTree tree,
+      RunningKeys runningKeys,
       Consumer<RouteSelection> routeObserver) {
     // Idempotency keys are made from the id, so a counter of this process would not do.
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
     this.settings = settings;
+    this.runningKeys = runningKeys;
     this.routeObserver = routeObserver;
     this.timeout = settings.timeout(request);
     Deadline deadline = Deadline.after(settings.time(), timeout);
@@ -375,7 +379,7 @@ public final class Operation implements AutoCloseable {
    */
   public ToolRunner tools(boolean parallel, ToolCaller caller, ToolJournal journal) {
     return new ToolRunner(
-        scope, settings.time(), request.toolExecution(), parallel, caller, journal);
+        scope, settings.time(), request.toolExecution(), parallel, caller, journal, runningKeys);
   }
 
   /**

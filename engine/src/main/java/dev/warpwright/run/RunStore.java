@@ -17,7 +17,9 @@ import java.util.Optional;
  * durable. No method reacts to an interrupt while the fate of a write is open: an interrupt that
  * comes meanwhile stays pending on the thread. A store that does not answer until the deadline (and
  * a grace of its own) throws {@link StoreException}; the write may then have taken place, and the
- * next load tells. A refused write changes nothing.
+ * next load tells. An ownership that {@link #create} or {@link #acquire} gains for a caller that
+ * has gone so is handed back by the store, as {@link #release} would; a run that was created stays.
+ * A refused write changes nothing.
  */
 public interface RunStore extends AutoCloseable {
   /** What became of a claim. */

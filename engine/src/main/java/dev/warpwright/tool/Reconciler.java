@@ -26,7 +26,7 @@ public interface Reconciler<I> {
      */
     record Failed(String messageForModel) implements Finding {}
 
-    /** It did not take place: the tool may run, under the same key. */
+    /** It did not take place and cannot any more: the tool may run, under the same key. */
     record NotExecuted() implements Finding {}
 
     /** Nobody can tell: a person has to decide. */

@@ -32,6 +32,7 @@ public final class ToolRunner {
   private final boolean modelDeclaresParallel;
   private final ToolCaller caller;
   private final ToolJournal journal;
+  private final RunningKeys runningKeys;
 
   /**
    * A runner.
@@ -42,6 +43,7 @@ public final class ToolRunner {
    * @param modelDeclaresParallel whether the model that asked declares parallel tool calls
    * @param caller on whose behalf they run
    * @param journal what is told before and after each run
+   * @param runningKeys what is still at work, shared by all operations of a gateway
    */
   public ToolRunner(
       TaskScope scope,
@@ -49,13 +51,15 @@ public final class ToolRunner {
       ToolExecution options,
       boolean modelDeclaresParallel,
       ToolCaller caller,
-      ToolJournal journal) {
+      ToolJournal journal,
+      RunningKeys runningKeys) {
     this.scope = scope;
     this.time = time;
     this.options = options;
     this.modelDeclaresParallel = modelDeclaresParallel;
     this.caller = caller;
     this.journal = journal;
+    this.runningKeys = runningKeys;
   }
 
   /**
@@ -79,9 +83,13 @@ public final class ToolRunner {
    * @param tool the tool
    * @param call the call
    * @param key the idempotency key that the tool was given
-   * @return what is known; unknown if the tool has no reconciler, or it failed or was cut off
+   * @return what is known; unknown if the tool has no reconciler, if that failed or was cut off, or
+   *     if an earlier run of the call was given up and is still at work
    */
   public Reconciler.Finding reconcile(Tool tool, ToolCall call, String key) {
+    if (runningKeys.contains(key)) {
+      return new Reconciler.Finding.Unknown();
+    }
     Outcome<Reconciler.Finding> outcome =
         scope.call(
             "reconciler",
@@ -243,9 +251,16 @@ public final class ToolRunner {
 
   /** On the tool's own thread. */
   private @Nullable Void body(Slot slot, ToolContext context) throws Exception {
-    if (!slot.begins()) {
-      return null;
+    String key = slot.run.key();
+    runningKeys.begin(key);
+    try {
+      return slot.begins() ? work(slot, context) : null;
+    } finally {
+      runningKeys.end(key);
     }
+  }
+
+  private @Nullable Void work(Slot slot, ToolContext context) throws Exception {
     ToolRun run = slot.run;
     // A run that follows another of the same call finishes what that one may have done.
     if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input())) {

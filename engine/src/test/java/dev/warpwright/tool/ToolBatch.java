@@ -35,6 +35,7 @@ final class ToolBatch implements AfterEachCallback {
   final ManualTime time = new ManualTime();
   final TaskTree tree = TaskTree.builder().time(time).abandonGrace(GRACE).build();
   final ConcurrentLinkedQueue<String> trail = new ConcurrentLinkedQueue<>();
+  final RunningKeys runningKeys = new RunningKeys();
   ToolExecution options = ToolExecution.DEFAULT;
   boolean modelDeclaresParallel = true;
   private final List<CountDownLatch> gates = new ArrayList<>();
@@ -80,7 +81,13 @@ final class ToolBatch implements AfterEachCallback {
 
   ToolRunner runner(TaskScope scope) {
     return new ToolRunner(
-        scope, time, options, modelDeclaresParallel, new ToolCaller("run-1", Map.of()), journal);
+        scope,
+        time,
+        options,
+        modelDeclaresParallel,
+        new ToolCaller("run-1", Map.of()),
+        journal,
+        runningKeys);
   }
 
   /** Runs them in a scope of the calling thread. */

@@ -149,7 +149,8 @@ final class ToolRunnerTest {
               ToolExecution.DEFAULT,
               true,
               new ToolCaller("run-1", java.util.Map.of()),
-              broken);
+              broken,
+              batch.runningKeys);
       assertThrows(IllegalStateException.class, () -> runner.run(runs(tool, 2)));
     }
     assertTrue(batch.trail.isEmpty());
@@ -272,6 +273,37 @@ final class ToolRunnerTest {
             })
         .timeout(LIMIT)
         .build();
+  }
+
+  @Test
+  @Tag("A57")
+  void whileACallThatWasGivenUpIsStillAtWorkNobodySaysThatItDidNotTakePlace() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch release = batch.gate();
+    Tool stubborn =
+        tool(
+                EffectClass.ONCE,
+                (input, context) -> {
+                  begun.countDown();
+                  ToolBatch.awaitStubbornly(release);
+                  return "late";
+                })
+            .timeout(LIMIT)
+            .reconciler((key, input) -> new Reconciler.Finding.NotExecuted())
+            .build();
+    FutureTask<List<ToolEnd>> ends = ToolBatch.elsewhere(() -> batch.run(one(stubborn)));
+    ToolBatch.await(begun);
+    batch.awaitWaitOf(LIMIT);
+    batch.time.advance(LIMIT);
+    batch.awaitWaitOf(ToolBatch.GRACE);
+    batch.time.advance(ToolBatch.GRACE);
+    assertInstanceOf(ToolEnd.Unknown.class, ToolBatch.get(ends).getFirst());
+
+    assertEquals(new Reconciler.Finding.Unknown(), found(stubborn));
+
+    release.countDown();
+    ToolBatch.until(() -> batch.tree.abandoned().isEmpty());
+    assertEquals(new Reconciler.Finding.NotExecuted(), found(stubborn));
   }
 
   @Test
@@ -469,7 +501,8 @@ final class ToolRunnerTest {
                   ToolExecution.DEFAULT,
                   true,
                   new ToolCaller("run-1", java.util.Map.of()),
-                  cancelling)
+                  cancelling,
+                  batch.runningKeys)
               .run(runs(tool, 2));
 
       ends.forEach(end -> assertInstanceOf(ToolEnd.CutOff.class, end));

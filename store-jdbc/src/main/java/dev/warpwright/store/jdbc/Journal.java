@@ -173,9 +173,14 @@ final class Journal {
     }
   }
 
-  /** Tells the caller. Nobody asks for a failed release again, so the next commit repeats it. */
+  /**
+   * Tells the caller. One that has gone cannot hand back what it gained, so that is done next.
+   * Nobody asks for a failed release again, so the next commit repeats it.
+   */
   private void acknowledge(Operation<?> operation) {
-    operation.acknowledge();
+    if (!operation.acknowledge()) {
+      operation.handBack().ifPresent(queue::putFirst);
+    }
     if (operation instanceof Operation.Release) {
       if (operation.isDone()) {
         onRelease.accept(operation.run);
@@ -249,6 +254,9 @@ final class Journal {
       addSuppressed(cause, e);
       Exception first = cause;
       boolean unknown = open;
+      if (unknown) {
+        operation.handBack().ifPresent(queue::putFirst); // the caller does not learn its owner
+      }
       operation.refuse(() -> unknown ? unknown(operation, first) : notWritten(operation, first));
     }
   }

@@ -46,6 +46,14 @@ abstract sealed class Operation<T extends @Nullable Object> {
   /** Whether an earlier {@link #perform} whose commit failed took place all the same. */
   abstract Optional<Verdict<T>> lookUp(JournalSession session) throws SQLException;
 
+  /**
+   * What takes back the ownership that it was to gain, for when its caller cannot; that does
+   * nothing if it did not gain it.
+   */
+  Optional<Release> handBack() {
+    return Optional.empty();
+  }
+
   /** Performs it and keeps the verdict for {@link #acknowledge}. */
   final void judge(JournalSession session, long epoch) throws SQLException {
     verdict = perform(session, epoch);
@@ -74,9 +82,9 @@ abstract sealed class Operation<T extends @Nullable Object> {
     return verdict instanceof Verdict.Done;
   }
 
-  /** Tells the caller. */
-  final void acknowledge() {
-    pending.settle(Objects.requireNonNull(verdict, "verdict"));
+  /** Tells the caller; false if it has gone. */
+  final boolean acknowledge() {
+    return pending.settle(Objects.requireNonNull(verdict, "verdict"));
   }
 
   /** Tells the caller that it failed. */
@@ -146,6 +154,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
       return row.isPresent() && session.isWritten(row.get().id(), 1, appendId)
           ? Optional.of(new Verdict.Done<>(new Claim.Won(owner)))
           : Optional.empty();
+    }
+
+    @Override
+    Optional<Release> handBack() {
+      return Optional.of(new Release(run, owner));
     }
   }
 
@@ -261,6 +274,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
       return row.isPresent() && owner.equals(row.get().owner())
           ? Optional.of(new Verdict.Done<>(Optional.of(owner)))
           : Optional.empty();
+    }
+
+    @Override
+    Optional<Release> handBack() {
+      return Optional.of(new Release(run, owner));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.store.jdbc;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -9,13 +10,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The wait is not interruptible: whoever left it early could not know whether the database did
  * what it was asked. It ends with the verdict or, at the latest, a grace after the deadline. What
- * no thread of the store has begun by then is withdrawn, so that its fate is known after all.
+ * no thread of the store has begun by then is withdrawn, so that its fate is known after all. For
+ * the rest, either the caller gets the verdict or the store learns that it has gone, never both.
  */
 final class Pending<T extends @Nullable Object> {
   private enum Stage {
     QUEUED,
     BEGUN,
-    WITHDRAWN
+    SETTLED,
+    GONE
   }
 
   private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.QUEUED);
@@ -27,12 +30,24 @@ final class Pending<T extends @Nullable Object> {
     return stage.compareAndSet(Stage.QUEUED, Stage.BEGUN) || stage.get() == Stage.BEGUN;
   }
 
-  /** Called by the thread of the store; the first verdict stands. */
-  void settle(Verdict<T> fate) {
+  /**
+   * Called by the thread of the store; the first verdict stands.
+   *
+   * @return false if the caller has gone, and gets no verdict
+   */
+  boolean settle(Verdict<T> fate) {
     if (verdict == null) {
-      verdict = fate;
+      verdict = fate; // before the stage, which tells the caller that it is there
+      end(Stage.SETTLED);
       LockSupport.unpark(caller);
     }
+    return stage.get() == Stage.SETTLED;
+  }
+
+  /** Ends the wait, whoever comes first; returns the stage before that, or how it had ended. */
+  private Stage end(Stage how) {
+    return stage.getAndUpdate(
+        now -> now == Stage.QUEUED || now == Stage.BEGUN ? how : now);
   }
 
   /**
@@ -46,14 +61,16 @@ final class Pending<T extends @Nullable Object> {
     boolean interrupted = false;
     try {
       while (true) {
-        Verdict<T> fate = verdict;
-        if (fate != null) {
-          return fate;
+        if (stage.get() == Stage.SETTLED) {
+          return Objects.requireNonNull(verdict, "verdict");
         }
         long nanos = patience.nextNanos();
         if (nanos <= 0) {
-          boolean untouched = stage.compareAndSet(Stage.QUEUED, Stage.WITHDRAWN);
-          return untouched ? withdrawn : unknown;
+          return switch (end(Stage.GONE)) {
+            case QUEUED -> withdrawn;
+            case BEGUN, GONE -> unknown;
+            case SETTLED -> Objects.requireNonNull(verdict, "verdict");
+          };
         }
         LockSupport.parkNanos(this, nanos);
         interrupted |= Thread.interrupted();

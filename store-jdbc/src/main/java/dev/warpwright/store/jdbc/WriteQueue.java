@@ -91,9 +91,24 @@ final class WriteQueue {
 
   private void add(Operation<?> operation) {
     operations.add(operation);
+    count(operation);
+    notEmpty.signal();
+  }
+
+  private void count(Operation<?> operation) {
     events += operation.events();
     bytes += operation.bytes();
-    notEmpty.signal();
+  }
+
+  /** Called by who takes, for something that is to be taken next, also when the queue is closed. */
+  void putFirst(Operation<?> operation) {
+    lock.lock();
+    try {
+      operations.addFirst(operation);
+      count(operation);
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void requireOpen() {
