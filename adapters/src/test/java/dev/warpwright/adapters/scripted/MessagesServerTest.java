@@ -146,8 +146,9 @@ class MessagesServerTest {
         {"role":"assistant","content":[
           {"type":"tool_use","id":"c1","name":"lookup","input":{}}]},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1",%s}]}
-        """;
-    assertEquals(expected, said(request(messages.formatted(content))));
+        """
+            .formatted(content);
+    assertEquals(expected, said(request(messages)));
     assertEquals(
         "Dear.",
         said(

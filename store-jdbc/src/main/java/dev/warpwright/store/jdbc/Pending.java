@@ -46,8 +46,7 @@ final class Pending<T extends @Nullable Object> {
 
   /** Ends the wait, whoever comes first; returns the stage before that, or how it had ended. */
   private Stage end(Stage how) {
-    return stage.getAndUpdate(
-        now -> now == Stage.QUEUED || now == Stage.BEGUN ? how : now);
+    return stage.getAndUpdate(now -> now == Stage.QUEUED || now == Stage.BEGUN ? how : now);
   }
 
   /**

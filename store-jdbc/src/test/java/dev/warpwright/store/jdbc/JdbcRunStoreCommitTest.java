@@ -24,6 +24,10 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
+import dev.warpwright.testing.ManualTime;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -86,7 +90,19 @@ final class JdbcRunStoreCommitTest {
     return new RunKey(RunScope.DEFAULT, "r" + number);
   }
 
+  /** Reopens a store on a clock of the test; returns its URL. */
+  private String reopen(TimeSource time, Duration grace) {
+    store.close();
+    String url = Databases.inMemory();
+    store = JdbcRunStore.builder(url).commitHook(gate).timeSource(time).grace(grace).open();
+    return url;
+  }
+
   private Writer create(RunKey run) {
+    return create(run, soon());
+  }
+
+  private Writer create(RunKey run, Deadline deadline) {
     RunEvent.RunStarted started =
         new RunEvent.RunStarted(
             "a",
@@ -97,7 +113,7 @@ final class JdbcRunStoreCommitTest {
             10,
             List.of(Target.of("p", "m")),
             Map.of());
-    Claim claim = store.create(new NewRun(run, NOON, started), soon());
+    Claim claim = store.create(new NewRun(run, NOON, started), deadline);
     return assertInstanceOf(Claim.Won.class, claim).owner();
   }
 
@@ -290,6 +306,94 @@ final class JdbcRunStoreCommitTest {
     held.get();
     store.append(append(second, 1, two), soon());
     assertContiguous(second, 3);
+  }
+
+  private static void assertUnknown(Future<?> call) {
+    ExecutionException failure = assertThrows(ExecutionException.class, call::get);
+    StoreException unknown = assertInstanceOf(StoreException.class, failure.getCause());
+    assertTrue(unknown.getMessage().contains("unknown"), unknown.getMessage());
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Boundary.class,
+      names = {"BEFORE_STATEMENT", "BEFORE_COMMIT", "AFTER_COMMIT", "BEFORE_ACKNOWLEDGEMENT"})
+  @Tag("A121")
+  void a_run_that_is_created_after_its_caller_left_can_be_acquired_and_driven(Boundary boundary)
+      throws Exception {
+    ManualTime time = new ManualTime();
+    reopen(time, Duration.ZERO);
+    RunKey run = run(1);
+    Gate.Stop stop = gate.stopAt(boundary);
+    Deadline deadline = Deadline.after(time, Duration.ofSeconds(1));
+    Future<Writer> gone = callers.submit(() -> create(run, deadline));
+    stop.awaitReached();
+    time.advance(Duration.ofSeconds(1));
+    assertUnknown(gone);
+
+    Future<Optional<Writer>> next = callers.submit(() -> store.acquire(run, soon()));
+    awaitQueued(1);
+    stop.open();
+
+    Writer owner = next.get().orElseThrow();
+    assertEquals(Optional.of(run), store.find(run.scope(), "key-r1", soon()));
+    assertInstanceOf(RunEvent.RunStarted.class, store.load(run, 1, soon()).getFirst().event());
+    store.append(append(run, 1, owner), soon());
+    assertContiguous(run, 3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Boundary.class,
+      names = {"BEFORE_STATEMENT", "BEFORE_COMMIT", "AFTER_COMMIT", "BEFORE_ACKNOWLEDGEMENT"})
+  @Tag("A121")
+  void a_run_that_is_acquired_after_its_caller_left_is_handed_back(Boundary boundary)
+      throws Exception {
+    ManualTime time = new ManualTime();
+    reopen(time, Duration.ZERO);
+    RunKey run = run(1);
+    store.release(run, create(run));
+    assertTrue(store.awaitRelease(run, soon()));
+    Gate.Stop stop = gate.stopAt(boundary);
+    Deadline deadline = Deadline.after(time, Duration.ofSeconds(1));
+    Future<Optional<Writer>> gone = callers.submit(() -> store.acquire(run, deadline));
+    stop.awaitReached();
+    time.advance(Duration.ofSeconds(1));
+    assertUnknown(gone);
+    Gate.Stop told = gate.stopAt(Boundary.AFTER_ACKNOWLEDGEMENT);
+    stop.open();
+    told.awaitReached(); // the run has its owner, whom nobody holds
+    Future<Boolean> released = callers.submit(() -> store.awaitRelease(run, soon()));
+    assertEquals(1, store.queued());
+
+    told.open();
+
+    assertTrue(released.get());
+    store.append(append(run, 1, store.acquire(run, soon()).orElseThrow()), soon());
+    assertContiguous(run, 3);
+  }
+
+  @Test
+  @Tag("A121")
+  void an_ownership_that_the_store_cannot_look_up_is_handed_back() throws Exception {
+    String url = reopen(TimeSource.system(), Duration.ofSeconds(30));
+    RunKey run = run(1);
+    gate.failAt(Boundary.AFTER_COMMIT, 1);
+    Gate.Stop stop = gate.stopAt(Boundary.AFTER_COMMIT);
+    Future<Writer> created = callers.submit(() -> create(run));
+    stop.awaitReached();
+    try (Connection other = DriverManager.getConnection(url, "sa", "");
+        Statement statement = other.createStatement()) {
+      statement.execute("ALTER TABLE ww_run RENAME TO ww_hidden");
+      stop.open();
+      assertUnknown(created);
+      statement.execute("ALTER TABLE ww_hidden RENAME TO ww_run");
+    }
+
+    Writer owner = store.acquire(run, soon()).orElseThrow();
+
+    store.append(append(run, 1, owner), soon());
+    assertContiguous(run, 3);
   }
 
   @Test
