@@ -306,8 +306,7 @@ final class ToolLoopTest {
             .toolExecution(ToolExecution.DEFAULT.stoppingOnError())
             .build();
 
-    var failure =
-        assertThrows(ToolFailedException.class, () -> spine.gateway().generate(request));
+    var failure = assertThrows(ToolFailedException.class, () -> spine.gateway().generate(request));
 
     assertEquals(FailureKind.TOOL_FAILED, failure.kind());
     assertEquals(runs, count.get());

@@ -87,8 +87,7 @@ final class GatewayOverHttpTest {
       for (int round = 1; round <= ROUNDS; round++) {
         long deadline = System.nanoTime() + TIMEOUT.toNanos();
         DeadlineExceededException end =
-            assertThrows(
-                DeadlineExceededException.class, () -> gateway.generate(request(TIMEOUT)));
+            assertThrows(DeadlineExceededException.class, () -> gateway.generate(request(TIMEOUT)));
         long returned = System.nanoTime();
         ClientClose close = server.awaitClose(round + 1, PATIENCE);
 

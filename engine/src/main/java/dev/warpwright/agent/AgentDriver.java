@@ -309,8 +309,7 @@ final class AgentDriver {
     }
     if (failed.isPresent() && agent.toolExecution().stopOnError()) {
       throw new ToolFailedException(
-          "Tool \"%s\" failed and the agent stops on errors."
-              .formatted(failed.get().tool().name()),
+          "Tool \"%s\" failed and the agent stops on errors.".formatted(failed.get().tool().name()),
           operation.trace());
     }
     if (ends.stream().anyMatch(ToolEnd.CutOff.class::isInstance)) {
