@@ -1,10 +1,12 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.Gateway;
+import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.openai.OpenAiChat;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.control.RetryPolicy;
+import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import java.io.IOException;
@@ -37,8 +39,9 @@ record Providers(Gateway gateway, Route route, List<ScriptedServer> servers)
   }
 
   /**
-   * Two scripted servers in this process, called over HTTP like any other. They are quick to answer
-   * and quick to fail, so calls are given up and made again sooner than real ones.
+   * Two scripted servers in this process, called over HTTP like any other: the primary in OpenAI's
+   * protocol, the backup in Anthropic's. They are quick to answer and quick to fail, so calls are
+   * given up and made again sooner than real ones.
    */
   static Providers scripted(Script primary, Script backup, String model) {
     ScriptedServer first = ScriptedServer.start(primary);
@@ -46,12 +49,16 @@ record Providers(Gateway gateway, Route route, List<ScriptedServer> servers)
     Gateway gateway =
         Gateway.builder()
             .adapter(PRIMARY, OpenAiChat.builder().baseUrl(first.uri()).build())
-            .adapter(BACKUP, OpenAiChat.builder().baseUrl(second.uri()).build())
+            .adapter(BACKUP, thinking(second.uri()))
             .attemptTimeout(Duration.ofSeconds(1))
             .retry(new RetryPolicy(1, Duration.ofMillis(100), 0.2))
             .build();
     Route route = Route.of(Target.of(PRIMARY, model), Target.of(BACKUP, model));
     return new Providers(gateway, route, List.of(first, second));
+  }
+
+  private static ProviderAdapter thinking(URI url) {
+    return AnthropicMessages.builder().baseUrl(url).thinkingBudget(1_024).build();
   }
 
   static Script primaryScript() {
