@@ -15,6 +15,9 @@ import java.util.Set;
  * answer is a failure of the target.
  */
 final class Answers {
+  /** The most tool calls of one answer. */
+  private static final int MAX_TOOL_CALLS = 128;
+
   private Answers() {}
 
   /**
@@ -37,11 +40,16 @@ final class Answers {
           .providerMessage(response.finishReason().raw())
           .build();
     }
-    requireDistinctIds(response.message().toolCalls());
+    requireReasonable(response.message().toolCalls());
     return PrivateState.issuedBy(provider, UsageEstimate.complete(call.messages(), response));
   }
 
-  private static void requireDistinctIds(List<ToolCall> calls) {
+  private static void requireReasonable(List<ToolCall> calls) {
+    if (calls.size() > MAX_TOOL_CALLS) {
+      throw protocol(
+          "The answer asks for %d tool calls, more than the bound of %d."
+              .formatted(calls.size(), MAX_TOOL_CALLS));
+    }
     Set<String> ids = new HashSet<>();
     for (ToolCall call : calls) {
       if (!ids.add(call.id())) {

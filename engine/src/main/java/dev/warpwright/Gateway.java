@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Building one contacts nothing. It is thread-safe and meant to live as long as the program; its
  * methods block and may be called from any thread. An interrupt of the calling thread cancels the
- * operation. No adapter or tool keeps a caller waiting beyond its deadline and the {@link
- * Builder#abandonGrace grace}.
+ * operation. No call of a model, tool or rule keeps a caller waiting beyond its deadline and the
+ * {@link Builder#abandonGrace grace}.
  */
 public final class Gateway implements AutoCloseable {
   private static final Duration OBSERVER_TIMEOUT = Duration.ofSeconds(1);

@@ -37,6 +37,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -243,13 +244,16 @@ public final class Operation implements AutoCloseable {
   private AttemptEnd failed(Dispatch dispatch, Throwable cause) {
     ProviderException failure =
         switch (cause) {
-          case Error error -> throw error;
           case ProviderException provider -> provider;
+          case Error error -> unknownFailure(new RuntimeException(error.getClass().getName()));
           default -> unknownFailure(cause);
         };
     ProviderException located = failure.at(dispatch.candidate().target());
     record(
         dispatch, ReasonCode.PROVIDER_ERROR, String.valueOf(located.getMessage()), located, null);
+    if (cause instanceof Error error) {
+      throw error;
+    }
     if (cause instanceof WarpwrightException own && endsOperation(own)) {
       throw own;
     }
@@ -355,6 +359,31 @@ public final class Operation implements AutoCloseable {
         response,
         ofThisStep,
         candidate.capabilities().parallelToolCalls());
+  }
+
+  /**
+   * Judges the calls of a step by rules of the program, as a child of this operation: a rule that
+   * takes its time does not keep the caller beyond the deadline.
+   *
+   * @param <T> what is found
+   * @param step the step
+   * @param rules asks the tools whether they may be used and what needs an approval
+   * @return what was found
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  public <T> T judge(int step, Supplier<T> rules) {
+    Outcome<T> outcome =
+        scope.call("preflight", "preflight of step " + step, scope.deadline(), rules::get);
+    return switch (outcome) {
+      case Outcome.Success<T>(T found) -> found;
+      case Outcome.Failure<T>(Error error) -> throw error;
+      case Outcome.Failure<T>(RuntimeException refused) -> throw refused;
+      default ->
+          throw end(step)
+              .orElseThrow(
+                  () -> new IllegalStateException("The preflight ended without a reason."));
+    };
   }
 
   /**

@@ -19,6 +19,7 @@ import dev.warpwright.tool.ToolJournal;
 import dev.warpwright.tool.ToolRun;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -77,25 +78,35 @@ final class ToolLoop {
         trace);
   }
 
-  private List<ToolResult> runTools(ModelStep step, List<ToolCall> calls) {
-    ToolResult[] results = new ToolResult[calls.size()];
-    List<ToolRun> runs = new ArrayList<>();
+  /** What the calls of a step come to before anything runs. */
+  private record Preflight(Map<Integer, ToolResult> refusals, List<ToolRun> runs) {}
+
+  private Preflight judge(int step, List<ToolCall> calls) {
+    Preflight preflight = new Preflight(new HashMap<>(), new ArrayList<>());
     for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
       ToolCall call = calls.get(ordinal);
       switch (request.tools().check(call)) {
         case CheckedCall.Refused(ToolCall refused, String message) ->
-            results[ordinal] = ToolResult.failure(refused, message);
+            preflight.refusals.put(ordinal, ToolResult.failure(refused, message));
         case CheckedCall.Callable callable when callable.requiresApproval() && !approved(call) ->
-            results[ordinal] = ToolResult.failure(call, "The call was not approved.");
+            preflight.refusals.put(ordinal, ToolResult.failure(call, "The call was not approved."));
         case CheckedCall.Callable(ToolCall checked, Tool tool, boolean approval) -> {
-          String key = tool.idempotencyKey(operation.id(), step.step(), ordinal, checked);
-          runs.add(new ToolRun(checked, tool, step.step(), ordinal, key, 1));
+          String key = tool.idempotencyKey(operation.id(), step, ordinal, checked);
+          preflight.runs.add(new ToolRun(checked, tool, step, ordinal, key, 1));
         }
       }
     }
+    return preflight;
+  }
+
+  private List<ToolResult> runTools(ModelStep step, List<ToolCall> calls) {
+    Preflight preflight = operation.judge(step.step(), () -> judge(step.step(), calls));
     ToolCaller caller = new ToolCaller(operation.id(), Map.of());
+    List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
     requireNoneUnknown(step, runs, ends);
+    ToolResult[] results = new ToolResult[calls.size()];
+    preflight.refusals().forEach((ordinal, refusal) -> results[ordinal] = refusal);
     for (int i = 0; i < runs.size(); i++) {
       results[runs.get(i).ordinal()] = result(step, runs.get(i), ends.get(i));
     }

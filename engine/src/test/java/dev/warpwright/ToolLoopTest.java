@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidOutputException;
@@ -26,11 +27,14 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.ToolExecution;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -198,6 +202,47 @@ final class ToolLoopTest {
     assertEquals(List.of("text of 2", "text of 3"), List.copyOf(trail));
     assertEquals(
         List.of(true, false, false), with.toolResults().stream().map(ToolResult::error).toList());
+  }
+
+  @Test
+  @Tag("R123")
+  @Tag("R126")
+  void aRuleThatTakesItsTimeDoesNotKeepTheCallerBeyondTheDeadline() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    spine.a.asksFor(Tools.call("1", "ruled"));
+    var ruled =
+        Tools.builder("ruled", EffectClass.PURE, (input, context) -> "unreachable")
+            .enabledIf(
+                input -> {
+                  asked.countDown();
+                  LockSupport.park(); // until the deadline interrupts it
+                  return true;
+                })
+            .build();
+    Gateway gateway = spine.build(spine.builder().timeout(Duration.ofSeconds(5)));
+
+    Caller<GenerateResult> caller =
+        Caller.start(() -> gateway.generate(ask(A).tools(ruled).maxSteps(2).build()));
+    Spine.await("the rule", asked);
+    spine.awaitWaitOf(Duration.ofSeconds(5));
+    spine.advance(5_000);
+
+    assertEquals(FailureKind.DEADLINE, caller.failure(DeadlineExceededException.class).kind());
+  }
+
+  @Test
+  void anAnswerWithMoreCallsThanTheBoundIsAFailureOfTheTarget() {
+    ToolCall[] many =
+        IntStream.range(0, 129).mapToObj(i -> Tools.call("c" + i)).toArray(ToolCall[]::new);
+    spine.a.asksFor(many);
+    spine.b.asksFor(Arrays.copyOf(many, 128));
+    Gateway gateway = spine.gateway();
+
+    GenerateResult result = gateway.generate(ask(A, B).tools(noting("echo")).build());
+
+    assertEquals(B, result.targetUsed());
+    assertEquals(128, result.toolResults().size());
+    assertTrue(result.attempts().getFirst().message().contains("129 tool calls"));
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
@@ -274,7 +275,9 @@ final class AgentDriver {
    * waits for an approval keeps the whole batch from running.
    */
   private void run(List<CallState> open, boolean parallel) {
-    Preflight preflight = Preflight.of(agent, runId, open, operation.trace());
+    int step = open.getFirst().step();
+    OperationTrace trace = operation.trace();
+    Preflight preflight = operation.judge(step, () -> Preflight.of(agent, runId, open, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(suspended(RunSuspended.Reason.APPROVAL, preflight.awaited(), null));
@@ -284,7 +287,7 @@ final class AgentDriver {
     ToolRunner runner = operation.tools(parallel, caller, journal);
     events.addAll(journal.intents(runner.firstWave(preflight.runs())));
     write(events);
-    conclude(open.getFirst().step(), preflight.runs(), runner.run(preflight.runs()));
+    conclude(step, preflight.runs(), runner.run(preflight.runs()));
   }
 
   /** Looks at how a batch ended and lets the run go on, wait or fail. */

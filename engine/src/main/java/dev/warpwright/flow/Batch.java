@@ -25,7 +25,6 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -58,6 +57,8 @@ public final class Batch<T> {
   /** The key under which a run's metadata names its item; tools read it from their context. */
   public static final String ITEM = "item";
 
+  private static final int MAX_KEY = 128;
+  private static final int MAX_RUN_KEY = 256;
   private static final int MAX_CONCURRENCY = 10_000;
 
   private final String key;
@@ -95,11 +96,12 @@ public final class Batch<T> {
    * A batch that puts items through an agent, eight at a time.
    *
    * @param <T> an item
-   * @param key the batch's lasting key, not blank; the same key means the same batch
+   * @param key the batch's lasting key, 1 to 128 characters; the same key means the same batch
    * @param agent the agent
    * @param items the items; read twice for each run, first for their keys alone, and never held all
    *     at once
-   * @param keyOf the key of an item, not blank and unique in the batch
+   * @param keyOf the key of an item, not blank and unique in the batch; with the batch's key it has
+   *     at most 255 characters
    * @param promptOf what the agent is asked for an item; called on the item's own thread
    * @return the batch
    */
@@ -109,8 +111,10 @@ public final class Batch<T> {
       Iterable<? extends T> items,
       Function<? super T, String> keyOf,
       Function<? super T, String> promptOf) {
-    if (key.isBlank()) {
-      throw invalid("A batch's key must not be blank.");
+    if (key.isBlank() || key.length() > MAX_KEY) {
+      throw invalid(
+          "A batch's key must have 1 to %d characters and not be blank, but has %d."
+              .formatted(MAX_KEY, key.length()));
     }
     return new Batch<>(
         key,
@@ -201,8 +205,8 @@ public final class Batch<T> {
     Set<String> keys = new HashSet<>();
     for (T item : items) {
       String itemKey = keyOf.apply(item);
-      if (itemKey.isBlank()) {
-        throw invalid("The key of item %d is blank.".formatted(keys.size() + 1));
+      if (itemKey == null || itemKey.isBlank()) {
+        throw invalid("The key of item %d is null or blank.".formatted(keys.size() + 1));
       }
       if (!keys.add(itemKey)) {
         throw invalid("Two items of the batch have the key \"%s\".".formatted(itemKey));
@@ -211,6 +215,9 @@ public final class Batch<T> {
     return keys.size();
   }
 
+  /** An item under way. */
+  private record InFlight(String itemKey, Task<Optional<BatchItem>> task) {}
+
   /** One run of the batch; confined to the calling thread. */
   private final class Drive {
     private final Agents agents;
@@ -218,7 +225,7 @@ public final class Batch<T> {
     private final TimeSource time;
     private final int size;
     private final long startNanos;
-    private final Map<Task<Optional<BatchItem>>, String> inFlight = new LinkedHashMap<>();
+    private final Map<Task<?>, InFlight> inFlight = new HashMap<>();
     private final List<BatchItem> through = new ArrayList<>();
     private final Map<BatchItem.Outcome, Integer> counts = new EnumMap<>(BatchItem.Outcome.class);
     private Usage usage = Usage.ABSENT;
@@ -240,7 +247,7 @@ public final class Batch<T> {
         if (inFlight.isEmpty()) {
           break;
         }
-        collect(running.joinAny(inFlight.keySet()));
+        collect(Objects.requireNonNull(inFlight.remove(running.joinNext().orElseThrow())));
       }
       boolean cutShort = isStopped() && through.size() < size;
       return new BatchReport(
@@ -255,7 +262,7 @@ public final class Batch<T> {
       String itemKey = keyOf.apply(item);
       Task<Optional<BatchItem>> task =
           running.fork("item", "item " + itemKey, Deadline.never(), () -> process(itemKey, item));
-      inFlight.put(task, itemKey);
+      inFlight.put(task, new InFlight(itemKey, task));
       tell();
     }
 
@@ -287,18 +294,17 @@ public final class Batch<T> {
       return Duration.ofNanos(time.nanoTime() - begin);
     }
 
-    private void collect(Task<Optional<BatchItem>> task) {
-      String itemKey = Objects.requireNonNull(inFlight.remove(task));
-      switch (task.outcome()) {
+    private void collect(InFlight ended) {
+      switch (ended.task().outcome()) {
         case Outcome.Success<Optional<BatchItem>>(Optional<BatchItem> item) -> {
           stopped |= item.isEmpty();
           item.ifPresent(this::add);
         }
-        case Outcome.Failure<Optional<BatchItem>>(Error error) -> throw error;
+        // An error too: what an item throws is a failure of that item.
         case Outcome.Failure<Optional<BatchItem>>(Throwable cause) ->
             add(
                 failed(
-                    itemKey,
+                    ended.itemKey(),
                     FailureKind.INTERNAL,
                     "Unexpected " + cause.getClass().getName() + ".",
                     Duration.ZERO));
@@ -326,7 +332,7 @@ public final class Batch<T> {
                 count(BatchItem.Outcome.FAILED),
                 count(BatchItem.Outcome.SKIPPED),
                 usage));
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         // Told best effort: a listener's failure is its own.
       }
     }
@@ -338,7 +344,13 @@ public final class Batch<T> {
 
   /** Batch key and item key, joined so that no two pairs give the same. */
   private static String runKey(String batchKey, String itemKey) {
-    return batchKey.replace("%", "%25").replace(":", "%3A") + ":" + itemKey;
+    String joined = batchKey.replace("%", "%25").replace(":", "%3A") + ":" + itemKey;
+    if (joined.length() > MAX_RUN_KEY) {
+      throw invalid(
+          "The batch's key and the item's key have %d characters together, more than %d."
+              .formatted(joined.length() - 1, MAX_RUN_KEY - 1));
+    }
+    return joined;
   }
 
   private static BatchItem item(String itemKey, AgentResult result, Duration duration) {

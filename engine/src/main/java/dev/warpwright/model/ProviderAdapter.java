@@ -8,7 +8,8 @@ package dev.warpwright.model;
 @FunctionalInterface
 public interface ProviderAdapter extends AutoCloseable {
   /**
-   * Yields a model; contacts nothing. It is asked once per operation and target.
+   * Yields a model; contacts nothing and does not block, as it is asked on the caller's own thread,
+   * once per operation and target.
    *
    * @param modelId the provider's model id
    * @return the model

@@ -46,7 +46,7 @@ public final class ProviderException extends RuntimeException {
   /** The structured code or type. */
   private final @Nullable String code;
 
-  /** The provider's id of the request. */
+  /** The provider's id of the request, redacted. */
   private final @Nullable String requestId;
 
   /** What the provider said, redacted. */
@@ -123,7 +123,7 @@ public final class ProviderException extends RuntimeException {
   }
 
   /**
-   * The provider's id of the request.
+   * The provider's id of the request, bounded and redacted.
    *
    * @return the id
    */
@@ -208,13 +208,17 @@ public final class ProviderException extends RuntimeException {
     }
 
     /**
-     * Sets the provider's request id.
+     * Sets the provider's request id; it is redacted here and cut at 256 characters, since a server
+     * may echo anything in it.
      *
      * @param requestId the id, or null for none
      * @return this builder
      */
     public Builder requestId(@Nullable String requestId) {
-      this.requestId = requestId;
+      // Cut last: what is left of a key that was cut might not be recognised.
+      String redacted = requestId == null ? null : Redaction.redact(requestId);
+      this.requestId =
+          redacted == null || redacted.length() <= 256 ? redacted : redacted.substring(0, 256);
       return this;
     }
 

@@ -1,7 +1,9 @@
 package dev.warpwright.run;
 
+import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
@@ -12,7 +14,7 @@ import java.util.Optional;
 /**
  * The operator's view of a store: which runs there are, where each stands, what happened in it.
  *
- * <p>Reads only; thread-safe.
+ * <p>Thread-safe.
  */
 public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -81,6 +83,47 @@ public final class Runs {
    */
   public Optional<RunKey> find(RunScope scope, String idempotencyKey) {
     return store.find(scope, idempotencyKey, patience());
+  }
+
+  /**
+   * Decides what became of a tool call whose outcome nobody knows: the operator's door out of
+   * {@link RunStatus#NEEDS_RECONCILIATION}. The run goes on when it is resumed afterwards.
+   *
+   * <p>{@link RunState#inDoubt()} names the calls and, in what started them, their keys. SUCCEEDED
+   * gives the model the output of the verdict, FAILED gives it as an error, NOT_EXECUTED lets the
+   * tool run under the same key.
+   *
+   * @param run the run
+   * @param verdict the call's id and key, what is known, and who says so
+   * @return the run's state afterwards
+   * @throws ConflictException if the run is being driven, or the call is not in doubt under that
+   *     key; nothing was changed
+   * @throws InvalidRequestException if there is no such run
+   */
+  public RunState reconcile(RunKey run, RunEvent.ToolReconciled verdict) {
+    RunState state = RunState.of(log(run));
+    Writer owner =
+        store
+            .acquire(run, patience())
+            .orElseThrow(() -> conflict("Run " + run + " is being driven; ask again later."));
+    try {
+      RunLog log = RunLog.open(store, run, owner, time, patience());
+      state = log.state();
+      if (state.inDoubt().stream()
+          .noneMatch(call -> call.isInDoubt(verdict.callId(), verdict.key()))) {
+        throw conflict(
+            "Call %s of run %s is not in doubt under the given key."
+                .formatted(verdict.callId(), run));
+      }
+      log.append(verdict);
+      return state;
+    } finally {
+      store.release(run, owner);
+    }
+  }
+
+  private static ConflictException conflict(String message) {
+    return new ConflictException(message, null, OperationTrace.NONE);
   }
 
   private Deadline patience() {

@@ -3,10 +3,11 @@ package dev.warpwright.task;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -88,7 +89,11 @@ public final class TaskScope extends Node implements AutoCloseable {
   private volatile int pending; // children without an outcome
   private volatile @Nullable String cancelReason; // set once
   private volatile boolean signalled; // see above
-  private volatile boolean awaitsAny; // the owner waits for whichever child comes first
+  private volatile boolean awaitsNext; // the owner waits for whichever child comes first
+
+  /** Forked tasks that have an outcome and were not given yet; made by the owner, at a fork. */
+  private @Nullable Queue<Task<?>> settled;
+
   private volatile boolean closed; // written by the owner
 
   TaskScope(TaskTree tree, @Nullable Node parent, String kind, String name, Deadline deadline) {
@@ -153,33 +158,28 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   /**
-   * Waits until one of some tasks of the scope has an outcome. For an owner that starts the next
-   * task when one has ended. Deadlines, a cancel and an interrupt are as in {@link #join}, so it
-   * returns after the earliest deadline of a task plus the grace at the latest.
+   * Waits until one more of the forked tasks has an outcome, and gives it. For an owner that starts
+   * the next task when one has ended. Each task is given once, in the order in which they got their
+   * outcomes; a join forgets those that were not. Deadlines, a cancel and an interrupt are as in
+   * {@link #join}, so it returns after the earliest deadline of a task plus the grace at the
+   * latest.
    *
-   * @param tasks the tasks, at least one, all of this scope; those that are done count at once
-   * @param <T> the type of the tasks
-   * @return one that has an outcome, the first in iteration order
+   * @return a task that has an outcome; empty if none is left
    * @throws IllegalStateException if the caller does not own the scope, or it is closed
-   * @throws IllegalArgumentException if there are no tasks, or a running one is of another scope
    */
-  public <T extends Task<?>> T joinAny(Collection<T> tasks) {
+  public Optional<Task<?>> joinNext() {
     checkUsable();
-    if (tasks.isEmpty()) {
-      throw new IllegalArgumentException("there is no task to wait for");
+    Queue<Task<?>> queue = settled;
+    if (queue == null) {
+      return Optional.empty();
     }
-    for (Task<?> task : tasks) {
-      if (!task.isDone() && !equals(task.parent)) { // would never wake this owner
-        throw new IllegalArgumentException("task " + task.path + " is not of scope " + path);
-      }
-    }
-    awaitsAny = true;
+    awaitsNext = true;
     try {
-      park(() -> firstDone(tasks) != null, Deadline.never(), false);
+      park(() -> !queue.isEmpty() || pending == 0, Deadline.never(), false);
     } finally {
-      awaitsAny = false;
+      awaitsNext = false;
     }
-    return Objects.requireNonNull(firstDone(tasks));
+    return Optional.ofNullable(queue.poll());
   }
 
   /**
@@ -363,8 +363,11 @@ public final class TaskScope extends Node implements AutoCloseable {
       failures.add(child.name, failure);
       wakes = true;
     }
+    if (!awaited) {
+      Objects.requireNonNull(settled).add(child);
+    }
     int left = (int) PENDING.getAndAdd(this, -1) - 1;
-    if (wakes || left == 0 || awaitsAny) {
+    if (wakes || left == 0 || awaitsNext) {
       wake();
     }
   }
@@ -400,11 +403,14 @@ public final class TaskScope extends Node implements AutoCloseable {
     noticeInterrupt();
     Task<T> task =
         new Task<>(this, kind, name, deadline.earlier(this.deadline), awaited, tree.carrying(body));
+    if (!awaited && settled == null) {
+      settled = new ConcurrentLinkedQueue<>(); // a started task sees it
+    }
     String reason = cancelReason;
     if (task.deadline.hasPassed()) {
-      task.endUnstarted(new Outcome.TimedOut<>(false));
+      endUnstarted(task, awaited, new Outcome.TimedOut<>(false));
     } else if (reason != null) {
-      task.endUnstarted(new Outcome.Cancelled<>(reason, false));
+      endUnstarted(task, awaited, new Outcome.Cancelled<>(reason, false));
     } else {
       PENDING.getAndAdd(this, 1);
       children.add(task);
@@ -417,9 +423,20 @@ public final class TaskScope extends Node implements AutoCloseable {
     return task;
   }
 
+  private <T extends @Nullable Object> void endUnstarted(
+      Task<T> task, boolean awaited, Outcome<T> outcome) {
+    task.endUnstarted(outcome);
+    if (!awaited) {
+      Objects.requireNonNull(settled).add(task);
+    }
+  }
+
   private void awaitChildren() {
     park(() -> pending == 0, Deadline.never(), false);
     children.clear();
+    if (settled != null) {
+      settled.clear();
+    }
   }
 
   /**
@@ -468,15 +485,6 @@ public final class TaskScope extends Node implements AutoCloseable {
       }
     }
     return next;
-  }
-
-  private static <T extends Task<?>> @Nullable T firstDone(Collection<T> tasks) {
-    for (T task : tasks) {
-      if (task.isDone()) {
-        return task;
-      }
-    }
-    return null;
   }
 
   private void stopAll(String reason) {

@@ -14,6 +14,8 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Something that a model can ask the program to do.
@@ -35,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable and thread-safe, as long as the functions that it was given are.
  */
 public final class Tool {
+  private static final Logger LOG = LoggerFactory.getLogger(Tool.class);
+  private static final Json NOT_SHOWN = Json.of("The tool has run. Its result cannot be shown.");
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
 
   private final ToolSpec spec;
@@ -260,7 +264,14 @@ public final class Tool {
     }
 
     Json call(Json json, ToolContext context) throws Exception {
-      return JsonType.toJson(function.call(input.read(json), context), lookup);
+      @Nullable Object output = function.call(input.read(json), context);
+      try {
+        return JsonType.toJson(output, lookup);
+      } catch (InvalidRequestException e) {
+        // It has acted: to call that a failure would have the model ask for it again.
+        LOG.warn("The output of a tool cannot be shown to the model: {}", e.getMessage());
+        return NOT_SHOWN;
+      }
     }
 
     Reconciler.Finding reconcile(String idempotencyKey, Json json) throws Exception {
@@ -350,7 +361,7 @@ public final class Tool {
     /**
      * Says for which inputs the tool may be used; all by default.
      *
-     * @param rule false to refuse the call with an error result
+     * @param rule a pure function of the input: false to refuse the call with an error result
      * @return this builder
      */
     public Builder<I> enabledIf(Predicate<? super I> rule) {

@@ -29,4 +29,9 @@ public final class ToolException extends RuntimeException {
   public ToolException(String messageForModel, @Nullable Throwable cause) {
     super(messageForModel, cause);
   }
+
+  String messageForModel() {
+    String message = getMessage();
+    return message == null ? ToolRunner.FAILED : message;
+  }
 }

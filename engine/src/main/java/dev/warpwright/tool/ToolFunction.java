@@ -19,7 +19,9 @@ public interface ToolFunction<I> {
    * @param context the call
    * @return the output: a record, {@code Json}, text, number, boolean, collection or map of such,
    *     or null
-   * @throws Exception a {@link ToolException} with a text for the model, or anything else
+   * @throws Exception a {@link ToolException} with a text for the model, an {@link
+   *     OutcomeUnknownException} if it is not known whether the tool has acted, or anything else,
+   *     which says that the call failed
    */
   @Nullable Object call(I input, ToolContext context) throws Exception;
 }

@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * once, under the same key. Confined to the scope's owner thread.
  */
 public final class ToolRunner {
+  /** What a model is told of a failure whose text is not meant for it. */
+  static final String FAILED = "Tool failed.";
+
   private final TaskScope scope;
   private final TimeSource time;
   private final ToolExecution options;
@@ -172,7 +175,7 @@ public final class ToolRunner {
       while (!waiting.isEmpty() || !running.isEmpty()) {
         start();
         if (!running.isEmpty()) {
-          Task<?> done = scope.joinAny(running.keySet());
+          Task<?> done = scope.joinNext().orElseThrow();
           end(Objects.requireNonNull(running.remove(done)), done.outcome());
         }
       }
@@ -278,8 +281,10 @@ public final class ToolRunner {
         scope.join();
         throw error;
       }
-      case ToolException meant -> failed(slot, String.valueOf(meant.getMessage()), meant);
-      default -> failed(slot, "Tool failed.", cause);
+      case ToolException meant -> failed(slot, meant.messageForModel(), meant);
+      case OutcomeUnknownException open when slot.run.tool().effect() != EffectClass.PURE ->
+          new ToolEnd.Unknown();
+      default -> failed(slot, FAILED, cause);
     };
   }
 

@@ -29,6 +29,7 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.tool.EffectClass;
@@ -49,6 +50,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tools whose outcome is unknown: after a crash, a cancel, a deadline, an error. */
 @Timeout(60)
@@ -120,6 +123,34 @@ final class InDoubtTest {
     assertFalse(program.agents.run(request(agent)).driven());
     assertFalse(program.agents.resume(agent, RUN).driven());
     assertEquals(log, program.log(RUN), "nobody can tell, so nothing is written");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Verdict.class)
+  @Tag("A58")
+  void a_person_decides_what_nobody_else_knows_and_the_run_goes_on(Verdict verdict) {
+    Agent agent = agent(world.tool("refund", EffectClass.ONCE).build());
+    diesAfterTheEffect(agent);
+    AgentResult waiting = program.agents.run(request(agent));
+    String key = waiting.inDoubt().getFirst().started().orElseThrow().key();
+    Runs runs = program.agents.runs();
+    Optional<Json> known = Optional.of(Json.of("seen in the bank's books"));
+
+    List<LoggedEvent> before = program.log(RUN);
+    for (ToolReconciled wrong :
+        List.of(
+            new ToolReconciled("c2", key, verdict, known, "ann"),
+            new ToolReconciled("c1", "another key", verdict, known, "ann"))) {
+      assertThrows(ConflictException.class, () -> runs.reconcile(RUN, wrong));
+    }
+    assertEquals(before, program.log(RUN), "a refused verdict changes nothing");
+
+    ToolReconciled right = new ToolReconciled("c1", key, verdict, known, "ann");
+    assertTrue(runs.reconcile(RUN, right).inDoubt().isEmpty());
+    assertThrows(ConflictException.class, () -> runs.reconcile(RUN, right), "only once");
+
+    assertEquals(RunStatus.COMPLETED, program.agents.resume(agent, RUN).status());
+    assertEquals(verdict == Verdict.NOT_EXECUTED ? 2 : 1, world.effects().size());
   }
 
   @Test

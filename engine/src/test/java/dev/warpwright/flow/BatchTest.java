@@ -358,7 +358,28 @@ final class BatchTest {
     assertEquals(2, report.count(Outcome.FAILED));
     assertEquals(Optional.of(FailureKind.INTERNAL), item(report, "broken").failure());
     assertFalse(item(report, "broken").message().orElseThrow().contains("secret"));
-    assertEquals(Optional.of(FailureKind.INVALID_SCOPE), item(report, tooLong).failure());
+    assertEquals(Optional.of(FailureKind.INVALID_REQUEST), item(report, tooLong).failure());
+  }
+
+  @Test
+  @Tag("F61")
+  void an_error_in_one_item_fails_that_item_and_no_other() {
+    Program program =
+        program(
+            call -> {
+              if (item(call).equals("b")) {
+                throw new StackOverflowError();
+              }
+              return text("Done.").give(call);
+            });
+    Batch<String> batch = batch(List.of("a", "b", "c")).maxConcurrency(2);
+
+    for (int round = 0; round < 2; round++) {
+      BatchReport report = batch.run(program.agents);
+      assertEquals(1, report.count(Outcome.FAILED));
+      assertEquals(Optional.of(FailureKind.INTERNAL), item(report, "b").failure());
+      assertEquals(2, report.count(Outcome.COMPLETED) + report.count(Outcome.SKIPPED));
+    }
   }
 
   @Test
@@ -416,7 +437,8 @@ final class BatchTest {
       Batch<String> batch =
           Batch.of("batch", acting, items, item -> item, item -> item).maxConcurrency(2);
       Program dying = Program.on(mortal, FakeModel.of(refunding(), text("Done.")));
-      assertThrows(MortalStore.Crash.class, () -> batch.run(dying.agents));
+      BatchReport cutShort = batch.run(dying.agents);
+      assertTrue(cutShort.count(Outcome.FAILED) > 0, "nothing works in a dead process");
       mortal.bury();
 
       Program next = Program.on(own, FakeModel.of(refunding(), text("Done.")));

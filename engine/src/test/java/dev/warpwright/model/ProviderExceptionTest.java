@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.model.ProviderException.Kind;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -73,5 +74,25 @@ final class ProviderExceptionTest {
     String said = failure.providerMessage().orElseThrow();
     assertFalse(said.contains("abc"), said);
     assertTrue(said.length() < 2_100);
+  }
+
+  @Test
+  void itsRequestIdIsRedactedAndBounded() {
+    String key = "sk-" + "a1B2".repeat(10);
+    for (String id : List.of(key, "req " + key, "Bearer abc.def", "x".repeat(250) + " " + key)) {
+      ProviderException failure =
+          ProviderException.builder(Kind.HTTP_STATUS, "No.").requestId(id).build();
+      for (ProviderException each : List.of(failure, failure.at(Target.of("p", "m")))) {
+        String kept = each.requestId().orElseThrow();
+        assertFalse(kept.contains("sk-") || kept.contains("abc"), kept);
+        assertTrue(kept.length() <= 256, kept);
+      }
+    }
+    String longest = "r".repeat(256);
+    assertEquals(
+        Optional.of(longest),
+        ProviderException.builder(Kind.OTHER, "No.").requestId(longest + "r").build().requestId());
+    assertTrue(
+        ProviderException.builder(Kind.OTHER, "No.").requestId(null).build().requestId().isEmpty());
   }
 }

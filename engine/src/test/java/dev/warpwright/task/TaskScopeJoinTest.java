@@ -14,10 +14,8 @@ import dev.warpwright.task.Outcome.TimedOut;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +56,7 @@ class TaskScopeJoinTest {
   }
 
   @Test
-  void joining_any_returns_when_the_first_of_some_is_done() throws Exception {
+  void joining_the_next_gives_tasks_in_the_order_in_which_they_end() throws Exception {
     Stubborn one = fixture.stubborn();
     Stubborn two = fixture.stubborn();
     Stubborn three = fixture.stubborn();
@@ -66,18 +64,18 @@ class TaskScopeJoinTest {
         Owner.start(
             () -> {
               try (TaskScope scope = tree.open("batch", "batch")) {
-                List<Task<String>> running = new ArrayList<>();
-                running.add(scope.fork("item", "one", NEVER, one));
-                running.add(scope.fork("item", "two", fixture.in(10), two));
-                running.add(scope.fork("item", "three", NEVER, three));
+                scope.fork("item", "one", NEVER, one);
+                scope.fork("item", "two", fixture.in(10), two);
+                scope.fork("item", "three", NEVER, three);
                 one.awaitStarted();
                 two.awaitStarted();
                 three.awaitStarted();
                 List<String> order = new ArrayList<>();
-                while (!running.isEmpty()) {
-                  Task<String> done = scope.joinAny(running);
+                for (Optional<Task<?>> next = scope.joinNext();
+                    next.isPresent();
+                    next = scope.joinNext()) {
+                  Task<?> done = next.get();
                   assertTrue(done.isDone());
-                  running.remove(done);
                   order.add(done.name());
                   if (done.name().equals("three")) {
                     one.release();
@@ -95,32 +93,43 @@ class TaskScopeJoinTest {
   }
 
   @Test
-  void joining_any_of_nothing_or_of_another_scope_is_refused() {
-    Stubborn body = fixture.stubborn();
+  void joining_the_next_gives_unstarted_tasks_too_and_each_task_once() {
     try (TaskScope scope = tree.open("batch", "batch")) {
-      assertThrows(IllegalArgumentException.class, () -> scope.joinAny(List.of()));
-      Task<String> outer = scope.fork("item", "one", NEVER, body);
-      try (TaskScope inner = tree.open("batch", "inner")) {
-        assertThrows(IllegalArgumentException.class, () -> inner.joinAny(List.of(outer)));
-        body.release();
-      }
-      assertSame(outer, scope.joinAny(List.of(outer)));
+      assertEquals(Optional.empty(), scope.joinNext());
+      assertEquals(new Outcome.Success<>(1), scope.call("item", "called", NEVER, () -> 1));
+      Task<Integer> started = scope.fork("item", "one", NEVER, () -> 1);
+      assertEquals(Optional.of(started), scope.joinNext());
+      scope.cancel("enough");
+      Task<Integer> unstarted = scope.fork("item", "two", NEVER, () -> 1);
+      assertEquals(Optional.of(unstarted), scope.joinNext());
+      assertEquals(Optional.empty(), scope.joinNext());
     }
   }
 
   @Test
-  void joining_any_loses_no_end_of_a_task() throws Exception {
+  void a_join_forgets_what_was_not_asked_for() {
+    try (TaskScope scope = tree.open("batch", "batch")) {
+      scope.fork("item", "one", NEVER, () -> 1);
+      scope.join();
+      assertEquals(Optional.empty(), scope.joinNext());
+    }
+  }
+
+  @Test
+  void joining_the_next_loses_no_end_of_a_task() throws Exception {
     Owner<Integer> owner =
         Owner.start(
             () -> {
               int joined = 0;
               try (TaskScope scope = tree.open("batch", "batch")) {
-                Set<Task<Integer>> running = new LinkedHashSet<>();
+                int running = 0;
                 while (joined < 20_000) {
-                  while (running.size() < 3) {
-                    running.add(scope.fork("item", "item", NEVER, () -> 1));
+                  while (running < 3) {
+                    scope.fork("item", "item", NEVER, () -> 1);
+                    running++;
                   }
-                  running.remove(scope.joinAny(running));
+                  assertTrue(scope.joinNext().isPresent());
+                  running--;
                   joined++;
                 }
               }

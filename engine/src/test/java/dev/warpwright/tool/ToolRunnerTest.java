@@ -4,6 +4,7 @@ import static dev.warpwright.tool.ToolBatch.one;
 import static dev.warpwright.tool.ToolBatch.runs;
 import static dev.warpwright.tool.ToolBatch.tool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -273,6 +274,32 @@ final class ToolRunnerTest {
             })
         .timeout(LIMIT)
         .build();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PURE, Known", "IDEMPOTENT, Unknown", "ONCE, Unknown"})
+  void aToolThatDoesNotKnowWhetherItHasActedPutsItsCallInDoubt(EffectClass effect, String end) {
+    Tool tool =
+        tool(
+                effect,
+                (input, context) -> {
+                  throw new OutcomeUnknownException(new IllegalStateException("read timed out"));
+                })
+            .build();
+
+    assertEquals(end, batch.run(one(tool)).getFirst().getClass().getSimpleName());
+  }
+
+  @Test
+  void aToolThatHasActedIsNotAFailureBecauseItsOutputIsNoJson() {
+    for (Object odd : new Object[] {new Object(), Double.NaN, Thread.currentThread()}) {
+      Tool tool = tool(EffectClass.ONCE, (input, context) -> odd).build();
+
+      ToolEnd.Known end = known(batch.run(one(tool)).getFirst());
+
+      assertFalse(end.error());
+      assertEquals("\"The tool has run. Its result cannot be shown.\"", end.output().text());
+    }
   }
 
   @Test

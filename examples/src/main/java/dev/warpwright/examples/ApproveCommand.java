@@ -55,6 +55,9 @@ final class ApproveCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     job.check();
+    if (which.run != null && which.run.isBlank()) {
+      throw new JobException.Usage("--run must not be blank.");
+    }
     try (StopSignal _ = StopSignal.forThisThread();
         Providers providers = job.providers();
         RunStore store = Databases.openExisting(job.db());

@@ -13,7 +13,14 @@ final class Databases {
 
   /** The URL of the database that a job has in its folder. */
   static String in(Path out) {
-    return H2_FILE + out.toAbsolutePath().normalize().resolve("runs").toString().replace('\\', '/');
+    String path = out.toAbsolutePath().normalize().resolve("runs").toString();
+    if (path.contains(";")) {
+      throw new JobException.Usage(
+          "A folder whose path has a semicolon cannot hold the database: "
+              + out
+              + ". Name another one, or give --db.");
+    }
+    return H2_FILE + path.replace('\\', '/');
   }
 
   /** Opens a database, made if it is missing. */

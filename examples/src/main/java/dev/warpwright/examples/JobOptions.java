@@ -96,12 +96,16 @@ final class JobOptions {
               + concurrency
               + ".");
     }
+    if (model != null && model.isBlank()) {
+      throw new JobException.Usage("--model must not be blank.");
+    }
     if (scripts.size() > 2) {
       throw new JobException.Usage("--script can be given twice at most.");
     }
     if (providerUrl != null && !scripts.isEmpty()) {
       throw new JobException.Usage("--script is for the scripted servers, not --provider-url.");
     }
+    var _ = db();
   }
 
   /** Starts or finds the providers. */

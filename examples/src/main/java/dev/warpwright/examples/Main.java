@@ -2,8 +2,10 @@ package dev.warpwright.examples;
 
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.WarpwrightException;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -30,12 +32,40 @@ final class Main {
   private Main() {}
 
   static void main(String[] args) {
-    PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+    StandardOutput output = new StandardOutput();
+    PrintWriter out = new PrintWriter(output, true, System.out.charset());
     PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
-    System.exit(execute(new Console(out, err), args));
+    Console console = new Console(out, err);
+    int exitCode = execute(console, args);
+    out.flush();
+    System.exit(exitCode == 0 && isLost(output, console) ? 1 : exitCode);
+  }
+
+  private static boolean isLost(StandardOutput output, Console console) {
+    Optional<IOException> failure = output.failure();
+    failure.ifPresent(
+        lost -> console.error("Cannot write to standard output: " + lost.getMessage() + "."));
+    return failure.isPresent();
   }
 
   static int execute(Console console, String... args) {
+    return execute(console, commands(console), args);
+  }
+
+  /** Runs one of the commands; an error of the JVM is one line too. */
+  static int execute(Console console, CommandLine commands, String... args) {
+    try {
+      return commands.execute(args);
+    } catch (OutOfMemoryError e) {
+      console.error("Out of memory (" + e.getMessage() + "); give Java more with -Xmx.");
+      return 1;
+    } catch (Error e) {
+      console.error("Unexpected: " + e);
+      return 1;
+    }
+  }
+
+  private static CommandLine commands(Console console) {
     return new CommandLine(new Main())
         .addSubcommand(new TriageCommand(console))
         .addSubcommand(new ApproveCommand(console))
@@ -44,8 +74,7 @@ final class Main {
         .setOut(console.out())
         .setErr(console.err())
         .setParameterExceptionHandler((wrong, _) -> wrongArguments(console, wrong))
-        .setExecutionExceptionHandler((failure, _, _) -> failed(console, failure))
-        .execute(args);
+        .setExecutionExceptionHandler((failure, _, _) -> failed(console, failure));
   }
 
   private static int wrongArguments(Console console, ParameterException wrong) {

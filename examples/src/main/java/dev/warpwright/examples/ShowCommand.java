@@ -36,6 +36,9 @@ final class ShowCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (run.isBlank()) {
+      throw new JobException.Usage("The id of the run must not be blank.");
+    }
     try (RunStore store = Databases.openExisting(database.url())) {
       List<LoggedEvent> log = Runs.in(store).log(new RunKey(RunScope.DEFAULT, run));
       for (LoggedEvent event : log) {

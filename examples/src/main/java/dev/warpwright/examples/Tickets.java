@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 final class Tickets implements Iterable<Ticket>, AutoCloseable {
   private final Supplier<Lines> file;
   private final List<BadLine> badLines;
+  private final boolean empty;
   private final Set<Long> badNumbers = new HashSet<>();
   private final List<Lines> open = new ArrayList<>();
 
@@ -28,9 +29,10 @@ final class Tickets implements Iterable<Ticket>, AutoCloseable {
    */
   record BadLine(long number, String reason) {}
 
-  private Tickets(Supplier<Lines> file, List<BadLine> badLines) {
+  private Tickets(Supplier<Lines> file, List<BadLine> badLines, boolean empty) {
     this.file = file;
     this.badLines = badLines;
+    this.empty = empty;
     badLines.forEach(bad -> badNumbers.add(bad.number()));
   }
 
@@ -43,7 +45,7 @@ final class Tickets implements Iterable<Ticket>, AutoCloseable {
         problem(line.get(), ids).ifPresent(bad::add);
       }
     }
-    return new Tickets(file, bad);
+    return new Tickets(file, bad, ids.isEmpty());
   }
 
   private static Optional<BadLine> problem(Lines.Line line, Set<String> ids) {
@@ -63,6 +65,11 @@ final class Tickets implements Iterable<Ticket>, AutoCloseable {
 
   List<BadLine> badLines() {
     return badLines;
+  }
+
+  /** Whether no line is a ticket. */
+  boolean isEmpty() {
+    return empty;
   }
 
   @Override

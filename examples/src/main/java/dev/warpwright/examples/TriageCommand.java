@@ -8,6 +8,7 @@ import dev.warpwright.flow.BatchProgress;
 import dev.warpwright.flow.BatchReport;
 import dev.warpwright.run.RunStore;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -22,14 +23,18 @@ import picocli.CommandLine.Option;
       "Puts every ticket of a file through the agent. Kill it whenever you like and run the same"
           + " command again: what is finished is skipped, what is not goes on, and nothing happens"
           + " twice.",
+      "At the end the numbers are printed and written to report.json. A job that is stopped before"
+          + " any ticket had an outcome writes none, and leaves the report of an earlier job as it"
+          + " is.",
       "Exit code: 0 if no ticket failed (waiting for an approval is no failure, and neither is a"
-          + " bad line), 1 otherwise, 2 for wrong arguments."
+          + " bad line beside a ticket), 1 otherwise, 2 for wrong arguments."
     })
 final class TriageCommand implements Callable<Integer> {
   /** The key of the batch: with the id of a ticket it names the ticket's run. */
   static final String BATCH = "triage";
 
   private static final int SHOWN_FAILURES = 10;
+  private static final int SHOWN_BAD_LINES = 20;
 
   private final Console console;
 
@@ -55,16 +60,16 @@ final class TriageCommand implements Callable<Integer> {
         Providers providers = job.providers();
         RunStore store = Databases.open(job.db());
         Effects effects = Effects.open(job.madeOut().resolve("effects.jsonl"))) {
-      for (Tickets.BadLine bad : tickets.badLines()) {
-        console.error("Line " + bad.number() + " is skipped: " + bad.reason());
-      }
+      warn(tickets.badLines());
       Agents agents = Agents.on(providers.gateway(), store);
       Agent agent = TriageAgent.of(providers.route(), Orders.load(), effects);
 
       BatchReport batch = run(agents, agent, tickets);
 
       Report report = Report.of(batch, tickets.badLines().size());
-      report.write(job.out().resolve("report.json"));
+      if (!batch.stopped() || !batch.items().isEmpty()) { // else an earlier one tells more
+        report.write(job.out().resolve("report.json"));
+      }
       tell(batch, report);
       return report.failed() == 0 ? 0 : 1;
     }
@@ -76,7 +81,24 @@ final class TriageCommand implements Callable<Integer> {
     }
     Path file = input;
     Lines.require("--input", file);
-    return Tickets.open(() -> Lines.of(file));
+    Tickets tickets = Tickets.open(() -> Lines.of(file));
+    List<Tickets.BadLine> bad = tickets.badLines();
+    if (tickets.isEmpty() && !bad.isEmpty()) {
+      tickets.close();
+      throw new JobException(
+          "No line of %s is a ticket; line %d: %s"
+              .formatted(file, bad.getFirst().number(), bad.getFirst().reason()));
+    }
+    return tickets;
+  }
+
+  private void warn(List<Tickets.BadLine> badLines) {
+    badLines.stream()
+        .limit(SHOWN_BAD_LINES)
+        .forEach(bad -> console.error("Line " + bad.number() + " is skipped: " + bad.reason()));
+    if (badLines.size() > SHOWN_BAD_LINES) {
+      console.error("... and %d more lines.".formatted(badLines.size() - SHOWN_BAD_LINES));
+    }
   }
 
   private BatchReport run(Agents agents, Agent agent, Tickets tickets) {

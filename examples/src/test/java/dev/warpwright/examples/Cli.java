@@ -71,6 +71,16 @@ final class Cli {
 
   /** Starts a triage with these variables in its environment. */
   Process start(Map<String, String> environment, String... args) throws IOException {
+    ProcessBuilder builder =
+        program(job("triage", args))
+            .redirectOutput(folder.resolve("stdout").toFile())
+            .redirectError(folder.resolve("stderr").toFile());
+    builder.environment().putAll(environment);
+    return builder.start();
+  }
+
+  /** The program in a process of its own. */
+  static ProcessBuilder program(String... args) {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -79,13 +89,8 @@ final class Cli {
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName()));
-    command.addAll(List.of(job("triage", args)));
-    ProcessBuilder builder =
-        new ProcessBuilder(command)
-            .redirectOutput(folder.resolve("stdout").toFile())
-            .redirectError(folder.resolve("stderr").toFile());
-    builder.environment().putAll(environment);
-    return builder.start();
+    command.addAll(List.of(args));
+    return new ProcessBuilder(command);
   }
 
   Path out() {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.scripted.ScriptedServer;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,6 +52,26 @@ class OtherProcessTest {
     } finally {
       other.destroyForcibly().waitFor();
     }
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void anOutputThatCannotBeWrittenIsAFailure() throws Exception {
+    File err = folder.resolve("stderr").toFile();
+    Process full =
+        Cli.program("triage", "--help")
+            .redirectOutput(new File("/dev/full"))
+            .redirectError(err)
+            .start();
+    assertEquals(1, full.waitFor());
+    List<String> lines = Files.readAllLines(err.toPath());
+    assertEquals(1, lines.size(), lines.toString());
+    assertTrue(lines.getFirst().contains("Cannot write to standard output"), lines.toString());
+
+    Process head = Cli.program("triage", "--help").redirectError(err).start();
+    head.getInputStream().close();
+    assertEquals(0, head.waitFor());
+    assertEquals("", Files.readString(err.toPath()));
   }
 
   @Test

@@ -1,11 +1,14 @@
 package dev.warpwright.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,6 +56,40 @@ class TriageTest {
     assertEquals(2, report.completed());
     assertEquals(3, report.badLines());
     assertEquals(2 + 4, cli.effects().size() + 1, "note and reply; refund, note and reply");
+  }
+
+  @Test
+  void aFileWithoutAnyTicketIsOneLineAndMakesNothing() throws IOException {
+    Path input = cli.file("bad.jsonl", "id,customer", "", "[]");
+    String line = cli.triage("--input", input.toString()).expect(1).errorLine();
+    assertTrue(line.contains("No line of " + input + " is a ticket; line 1: "), line);
+    assertFalse(Files.exists(cli.out()));
+  }
+
+  @Test
+  void ofManyBadLinesTheFirstTwentyAreTold() throws IOException {
+    List<String> lines = new ArrayList<>(Files.readAllLines(cli.tickets("T-0003")));
+    lines.addAll(Collections.nCopies(25, "[]"));
+    Path input = cli.file("mixed.jsonl", lines.toArray(String[]::new));
+    List<String> told = cli.triage("--input", input.toString()).expect(0).err().lines().toList();
+    assertEquals(21, told.size());
+    assertTrue(told.get(19).contains("Line 21 is skipped"), told.get(19));
+    assertTrue(told.get(20).endsWith("and 5 more lines."), told.get(20));
+    assertEquals(25, cli.report().badLines());
+  }
+
+  @Test
+  void aJobThatIsStoppedBeforeAnythingEndedLeavesTheReportAsItWas() throws IOException {
+    String input = cli.tickets("T-0001", "T-0003").toString();
+    cli.triage("--input", input).expect(0);
+    Report whole = cli.report();
+
+    Thread.currentThread().interrupt();
+    Cli.Ended stopped = cli.triage("--input", input);
+
+    assertTrue(Thread.interrupted());
+    assertTrue(stopped.out().contains("Stopped after 0 of 2 tickets"), stopped.toString());
+    assertEquals(whole, cli.report());
   }
 
   @Test

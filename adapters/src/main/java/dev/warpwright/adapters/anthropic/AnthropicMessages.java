@@ -217,6 +217,9 @@ public final class AnthropicMessages implements ProviderAdapter {
      * Lends a client, for a proxy or TLS settings of the program's own. It is not closed with the
      * adapter. Give it a virtual-thread executor: the default one keeps a platform thread per call.
      *
+     * <p>The JDK's client keeps a connection on which an answer came that is no HTTP open until the
+     * client is closed. The adapter replaces its own client then; a lent one it cannot.
+     *
      * @param httpClient a client that follows no redirects
      * @return this builder
      */

@@ -5,6 +5,7 @@ import dev.warpwright.model.ProviderException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.ProtocolException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
@@ -87,16 +88,28 @@ public final class JsonExchange {
    */
   public <T> T post(URI uri, Map<String, String> headers, byte[] body, Reader<T> reader)
       throws InterruptedException {
-    if (transport.isClosed()) {
+    HttpRequest request = request(uri, headers, body);
+    try (Transport.Lease lease = lease()) {
+      HeldBody held = new HeldBody();
+      try {
+        return read(send(lease, request, held), reader);
+      } finally {
+        held.release();
+      }
+    }
+  }
+
+  private Transport.Lease lease() {
+    Transport.Lease lease;
+    try {
+      lease = transport.lease();
+    } catch (RuntimeException e) { // such as for want of file descriptors
+      throw failures.notSent("No HTTP client could be made.", e);
+    }
+    if (lease == null) {
       throw closed(null);
     }
-    HeldBody held = new HeldBody();
-    try {
-      HttpResponse<InputStream> response = send(request(uri, headers, body), held);
-      return read(response, reader);
-    } finally {
-      held.release();
-    }
+    return lease;
   }
 
   private static HttpRequest request(URI uri, Map<String, String> headers, byte[] body) {
@@ -113,15 +126,29 @@ public final class JsonExchange {
     return request.build();
   }
 
-  private HttpResponse<InputStream> send(HttpRequest request, HeldBody held)
+  private HttpResponse<InputStream> send(Transport.Lease lease, HttpRequest request, HeldBody held)
       throws InterruptedException {
     try {
-      return transport.client().send(request, held);
+      return lease.client().send(request, held);
     } catch (IOException e) {
+      if (isNoHttp(e)) {
+        lease.spoil();
+      }
       throw broken(e, false);
     } catch (RuntimeException e) {
+      lease.spoil(); // a content length that is no number ends here
       throw failures.notSent("The HTTP client refused the request.", e);
     }
+  }
+
+  /** After every other failure the JDK closes the connection. */
+  private static boolean isNoHttp(IOException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ProtocolException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private <T> T read(HttpResponse<InputStream> response, Reader<T> reader)

@@ -676,7 +676,9 @@ final class JsonExchangeTest {
   @Tag("Y26")
   void the_clients_own_tasks_run_on_virtual_threads() throws Exception {
     AtomicReference<Thread> runner = new AtomicReference<>();
-    transport.client().executor().orElseThrow().execute(() -> runner.set(Thread.currentThread()));
+    try (Transport.Lease lease = transport.lease()) {
+      lease.client().executor().orElseThrow().execute(() -> runner.set(Thread.currentThread()));
+    }
     while (runner.get() == null) {
       Thread.onSpinWait();
     }

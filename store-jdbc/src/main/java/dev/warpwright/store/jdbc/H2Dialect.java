@@ -20,6 +20,7 @@ import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.h2.Driver;
 import org.h2.api.ErrorCode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is particular to H2: which URLs keep the promises, how a commit becomes durable, what its
@@ -33,6 +34,7 @@ final class H2Dialect {
   private static final String PREFIX = "jdbc:h2:";
   private static final String ASYNC = "async:";
   private static final String MEMORY = "mem:";
+  private static final String SUFFIX = ".mv.db";
 
   /** The administrator of a database that is made here; {@code CHECKPOINT} needs one. */
   private static final String USER = "sa";
@@ -46,7 +48,7 @@ final class H2Dialect {
           "(?i);\\s*(AUTO_SERVER|FILE_LOCK|MODE|IGNORECASE|ACCESS_MODE_DATA|INIT)\\s*=");
 
   private final String url;
-  private final Optional<Path> file;
+  private final Optional<Path> file; // as H2 makes it, with its suffix
 
   /** Checks the URL; touches no file. */
   H2Dialect(String url) {
@@ -73,7 +75,9 @@ final class H2Dialect {
     } else {
       this.file = Optional.of(path(place, rest));
     }
-    this.url = withDefault(url, rest, "DB_CLOSE_ON_EXIT", "FALSE");
+    String full = withDefault(url, rest, "DB_CLOSE_ON_EXIT", "FALSE");
+    full = withDefault(full, rest, "TRACE_LEVEL_FILE", "0"); // failures are thrown, and told once
+    this.url = withDefault(full, rest, "TRACE_LEVEL_SYSTEM_OUT", "0");
   }
 
   private static Path path(String place, String settings) {
@@ -109,8 +113,8 @@ final class H2Dialect {
                 + " instead.");
       }
       return path.startsWith("~/")
-          ? Path.of(System.getProperty("user.home"), path.substring(2))
-          : Path.of(path);
+          ? Path.of(System.getProperty("user.home"), path.substring(2) + SUFFIX)
+          : Path.of(path + SUFFIX);
     } catch (InvalidPathException e) {
       throw refused("The URL names no valid path: " + e.getReason() + ".");
     }
@@ -122,12 +126,13 @@ final class H2Dialect {
         : url + ";" + name + "=" + value;
   }
 
-  /** Creates the folder of the file. */
+  /** Creates the folder of the file, and refuses a file that no store can use. */
   void prepare() {
     if (file.isEmpty()) {
       return;
     }
-    Path folder = file.get().toAbsolutePath().normalize().getParent();
+    Path path = file.get().toAbsolutePath().normalize();
+    Path folder = path.getParent();
     try {
       if (folder != null) {
         Files.createDirectories(folder);
@@ -135,6 +140,47 @@ final class H2Dialect {
     } catch (IOException | UncheckedIOException e) {
       throw new StoreException("The folder " + folder + " of the store cannot be made.", e);
     }
+    if (Files.exists(path)) {
+      requireUsable(path);
+    } else if (folder != null && !Files.isWritable(folder)) {
+      throw new StoreException(
+          "The folder "
+              + folder
+              + " of the store cannot be written. Give this process the right to write it, or name"
+              + " another folder.",
+          null);
+    }
+  }
+
+  private static void requireUsable(Path path) {
+    if (!Files.isRegularFile(path)) {
+      throw new StoreException(
+          "The store cannot use " + path + ", which is no file. Name another path.", null);
+    }
+    if (!Files.isReadable(path) || !Files.isWritable(path)) {
+      throw readOnly(path.toString(), null);
+    }
+    try {
+      if (Files.size(path) == 0) {
+        throw new StoreException(
+            "The file "
+                + path
+                + " of the store is empty; to open it would make a new database without any run."
+                + " Restore the file from a copy, or delete it to begin anew.",
+            null);
+      }
+    } catch (IOException e) {
+      throw new StoreException("The file " + path + " of the store cannot be read.", e);
+    }
+  }
+
+  private static StoreException readOnly(String place, @Nullable SQLException cause) {
+    return new StoreException(
+        "The store "
+            + place
+            + " cannot be written, and a store must be, also by who only looks at its runs. Give"
+            + " this process the right to read and write it.",
+        cause);
   }
 
   /** Opens a connection without auto-commit. */
@@ -191,20 +237,36 @@ final class H2Dialect {
 
   /** What a failure to open means. */
   StoreException cannotOpen(SQLException e) {
-    if (e.getErrorCode() == ErrorCode.DATABASE_ALREADY_OPEN_1) {
-      return new StoreException(
-          "The store "
-              + file.map(Path::toString).orElse("in memory")
-              + " is open in another process. H2 in a file belongs to one process at a time: close"
-              + " the other one, or use PostgreSQL to run several.",
-          e);
+    String place = file.map(Path::toString).orElse("in memory");
+    return switch (e.getErrorCode()) {
+      case ErrorCode.DATABASE_ALREADY_OPEN_1 ->
+          new StoreException(
+              "The store "
+                  + place
+                  + " is open in another process, and one process at a time can have the file. Stop"
+                  + " the other process, or do all the work in that one. A database server that"
+                  + " several processes share is not supported yet.",
+              e);
+      case ErrorCode.DATABASE_IS_READ_ONLY -> readOnly(place, e);
+      case ErrorCode.IO_EXCEPTION_1, ErrorCode.IO_EXCEPTION_2, ErrorCode.FILE_CREATION_FAILED_1 ->
+          new StoreException(
+              "The store "
+                  + place
+                  + " cannot be written or read ("
+                  + root(e)
+                  + "). See that its folder and file can be written, or name another path.",
+              e);
+      default ->
+          new StoreException("The store " + place + " cannot be opened: " + e.getMessage(), e);
+    };
+  }
+
+  private static Throwable root(Throwable failure) {
+    Throwable root = failure;
+    for (Throwable next = failure; next != null; next = next.getCause()) {
+      root = next;
     }
-    return new StoreException(
-        "The store "
-            + file.map(Path::toString).orElse("in memory")
-            + " cannot be opened: "
-            + e.getMessage(),
-        e);
+    return root;
   }
 
   private static InvalidRequestException refused(String message) {

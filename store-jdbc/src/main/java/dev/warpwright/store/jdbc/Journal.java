@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Journal {
   private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+
+  /** How long a release that failed waits to be repeated if no commit comes. */
+  private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final H2Dialect dialect;
   private final JdbcRunStore.Durability durability;
@@ -118,8 +122,8 @@ final class Journal {
       }
       opened.settle(new Verdict.Done<>(epoch));
       while (true) {
-        List<Operation<?>> taken = queue.take();
-        if (taken.isEmpty()) {
+        List<Operation<?>> taken = owed.isEmpty() ? queue.take() : queue.take(RETRY_NANOS);
+        if (taken.isEmpty() && (owed.isEmpty() || queue.isDrained())) {
           return;
         }
         batch = Stream.concat(owed.stream(), taken.stream()).toList();
@@ -175,7 +179,8 @@ final class Journal {
 
   /**
    * Tells the caller. One that has gone cannot hand back what it gained, so that is done next.
-   * Nobody asks for a failed release again, so the next commit repeats it.
+   * Nobody asks for a failed release again, so the journal repeats it, with the next commit or
+   * after a while.
    */
   private void acknowledge(Operation<?> operation) {
     if (!operation.acknowledge()) {
@@ -297,7 +302,17 @@ final class Journal {
   private JournalSession connected() throws SQLException {
     JournalSession open = session;
     if (open == null) {
-      open = new JournalSession(dialect.connect());
+      Connection connection = dialect.connect();
+      try {
+        open = new JournalSession(connection);
+      } catch (SQLException | RuntimeException e) {
+        try {
+          connection.close();
+        } catch (SQLException later) {
+          addSuppressed(e, later);
+        }
+        throw e;
+      }
       session = open;
     }
     return open;

@@ -126,15 +126,32 @@ final class WriteQueue {
    * @return empty if the queue is closed and everything was taken
    */
   List<Operation<?>> take() {
+    return take(Long.MAX_VALUE);
+  }
+
+  /**
+   * Takes what is queued, at most one commit's worth, and waits for so long only if there is
+   * nothing.
+   *
+   * @return empty if there was nothing in that time, or the queue is closed and everything was
+   *     taken
+   */
+  List<Operation<?>> take(long maxNanos) {
+    boolean interrupted = false;
+    long nanos = maxNanos;
     lock.lock();
     try {
       List<Operation<?>> batch = new ArrayList<>();
       while (batch.isEmpty()) {
         while (operations.isEmpty()) {
-          if (closed) {
+          if (closed || nanos <= 0) {
             return batch;
           }
-          notEmpty.awaitUninterruptibly();
+          try {
+            nanos = notEmpty.awaitNanos(nanos);
+          } catch (InterruptedException e) {
+            interrupted = true;
+          }
         }
         fill(batch);
         notFull.signalAll();
@@ -142,6 +159,9 @@ final class WriteQueue {
       return batch;
     } finally {
       lock.unlock();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -177,6 +197,16 @@ final class WriteQueue {
     lock.lock();
     try {
       return closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the queue is closed and everything was taken. */
+  boolean isDrained() {
+    lock.lock();
+    try {
+      return closed && operations.isEmpty();
     } finally {
       lock.unlock();
     }

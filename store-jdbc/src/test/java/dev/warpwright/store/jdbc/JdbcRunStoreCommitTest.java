@@ -27,6 +27,7 @@ import dev.warpwright.task.TimeSource;
 import dev.warpwright.testing.ManualTime;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -266,15 +267,63 @@ final class JdbcRunStoreCommitTest {
   }
 
   @Test
+  void a_release_that_the_database_fails_is_repeated_by_an_idle_store() throws Exception {
+    RunKey run = run(1);
+    Writer owner = create(run);
+    gate.failAt(Boundary.BEFORE_STATEMENT, 2);
+    store.release(run, owner);
+
+    assertTrue(store.awaitRelease(run, soon()));
+
+    assertEquals(0, gate.failuresLeft());
+  }
+
+  @Test
+  void a_failed_release_keeps_no_store_from_closing() {
+    RunKey run = run(1);
+    Writer owner = create(run);
+    gate.failAt(Boundary.BEFORE_STATEMENT, Integer.MAX_VALUE);
+    store.release(run, owner);
+
+    store.close();
+  }
+
+  @Test
+  @Tag("A121")
+  void a_connection_that_cannot_be_prepared_is_given_back() throws Exception {
+    String url = reopen(TimeSource.system(), Duration.ofSeconds(30));
+    RunKey run = run(1);
+    Writer owner = create(run);
+    try (Connection other = DriverManager.getConnection(url, "sa", "");
+        Statement statement = other.createStatement()) {
+      statement.execute("ALTER TABLE ww_run RENAME TO ww_hidden");
+      for (int n = 0; n < 5; n++) {
+        assertThrows(StoreException.class, () -> store.append(append(run, 1, owner), soon()));
+      }
+      statement.execute("ALTER TABLE ww_hidden RENAME TO ww_run");
+      store.append(append(run, 1, owner), soon());
+
+      try (ResultSet sessions =
+          statement.executeQuery("SELECT COUNT(*) FROM INFORMATION_SCHEMA.SESSIONS")) {
+        sessions.next();
+        assertEquals(2, sessions.getInt(1), "this one and the journal's");
+      }
+    }
+  }
+
+  @Test
   @Tag("A121")
   void an_append_that_is_under_way_at_the_deadline_is_of_unknown_fate_and_settles_later()
       throws Exception {
-    reopen(10_000, SHORT);
+    ManualTime time = new ManualTime();
+    reopen(time, Duration.ZERO);
     RunKey run = run(1);
     Writer owner = create(run);
     Gate.Stop stop = gate.stopAt(Boundary.BEFORE_COMMIT);
-    Future<?> append = submit(append(run, 1, owner), passed());
+    Deadline deadline = Deadline.after(time, Duration.ofSeconds(1));
+    Future<?> append = submit(append(run, 1, owner), deadline);
     stop.awaitReached();
+    time.advance(Duration.ofSeconds(1));
 
     ExecutionException failure = assertThrows(ExecutionException.class, append::get);
 
