@@ -10,10 +10,12 @@ import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.RunningKeys;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * itself, and returns on time.
  *
  * {@snippet :
- * Gateway gateway = Gateway.builder().adapter("openai", OpenAiChat.fromEnvironment()).build();
+ * Gateway gateway = Gateway.builder().adapter("openai", OpenAiChat.builder().fromEnvironment().build()).build();
  * GenerateResult answer =
  *     gateway.generate(
  *         GenerateRequest.builder(Route.of(Target.of("openai", "gpt-5")), "Hello").build());
@@ -52,7 +54,10 @@ public final class Gateway implements AutoCloseable {
     this.adapters = Map.copyOf(builder.adapters);
     this.planner = new RoutePlanner(adapters);
     this.settings = builder.settings();
-    this.tree = TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace).build();
+    TaskTree.Builder tree =
+        TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace);
+    builder.carried.forEach(tree::carry);
+    this.tree = tree.build();
     this.routeObserver = Optional.ofNullable(builder.routeObserver);
   }
 
@@ -205,6 +210,7 @@ public final class Gateway implements AutoCloseable {
     private Duration attemptTimeout = Duration.ofMinutes(2);
     private final Map<String, Duration> attemptTimeouts = new HashMap<>();
     private Duration abandonGrace = Duration.ofMillis(100);
+    private final List<ScopedValue<?>> carried = new ArrayList<>();
     private @Nullable RouteObserver routeObserver;
 
     private Builder() {}
@@ -303,6 +309,17 @@ public final class Gateway implements AutoCloseable {
             "abandonGrace must be between 0 and 5 s, but is " + grace + ".");
       }
       this.abandonGrace = grace;
+      return this;
+    }
+
+    /**
+     * Binds a scoped value of the caller again in every task, so that adapters and tools see it.
+     *
+     * @param value the scoped value; where it is not bound, nothing is carried
+     * @return this builder
+     */
+    public Builder carry(ScopedValue<?> value) {
+      carried.add(Objects.requireNonNull(value, "value"));
       return this;
     }
 

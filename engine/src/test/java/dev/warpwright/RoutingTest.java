@@ -489,4 +489,23 @@ final class RoutingTest {
         same.getStackTrace().length,
         ((ProviderException) failure.getCause()).getStackTrace().length);
   }
+
+  @Test
+  @Tag("R132")
+  void aScopedValueThatTheProgramNamesIsSeenByAdapters() {
+    ScopedValue<String> tenant = ScopedValue.newInstance();
+    List<String> seen = new ArrayList<>();
+    FakeModel model =
+        new FakeModel()
+            .then(
+                call -> {
+                  seen.add(tenant.orElse("nobody"));
+                  return FakeModel.answer("Hi.", FinishReason.Kind.STOP);
+                });
+    Gateway gateway = spine.build(spine.builder().carry(tenant).adapter("a", id -> model));
+
+    ScopedValue.where(tenant, "Ada").run(() -> gateway.generate(request(A)));
+
+    assertEquals(List.of("Ada"), seen);
+  }
 }

@@ -44,6 +44,12 @@ public record ApprovalDecision(
     return new ApprovalDecision(requestId, approve, Optional.of(name), reason);
   }
 
+  /** Shows the decision, not its reason. */
+  @Override
+  public String toString() {
+    return "ApprovalDecision[%s, %s]".formatted(requestId, approve ? "approved" : "denied");
+  }
+
   ApprovalDecided event() {
     return new ApprovalDecided(requestId, approve, decidedBy, reason);
   }

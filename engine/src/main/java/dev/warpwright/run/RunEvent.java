@@ -50,6 +50,13 @@ public sealed interface RunEvent {
       targets = List.copyOf(targets);
       metadata = Map.copyOf(metadata);
     }
+
+    /** Shows agent and sizes; metadata may be private. */
+    @Override
+    public String toString() {
+      return "RunStarted[%s %s, %d messages, %s]"
+          .formatted(agentId, agentVersion, messages.size(), targets);
+    }
   }
 
   /**
@@ -124,7 +131,13 @@ public sealed interface RunEvent {
    */
   record ApprovalDecided(
       String requestId, boolean approve, Optional<String> decidedBy, Optional<String> reason)
-      implements RunEvent {}
+      implements RunEvent {
+    /** Shows the decision, not its reason. */
+    @Override
+    public String toString() {
+      return "ApprovalDecided[%s, %s]".formatted(requestId, approve ? "approved" : "denied");
+    }
+  }
 
   /**
    * The intent to run a tool, written before its effect.
@@ -230,7 +243,13 @@ public sealed interface RunEvent {
    * @param steps how many steps it took
    * @param usage the tokens of all steps
    */
-  record RunCompleted(String text, int steps, Usage usage) implements RunEvent {}
+  record RunCompleted(String text, int steps, Usage usage) implements RunEvent {
+    /** Shows how long the text is, not what it says. */
+    @Override
+    public String toString() {
+      return "RunCompleted[%d characters, %d steps]".formatted(text.length(), steps);
+    }
+  }
 
   /**
    * The run ended by a failure.

@@ -6,6 +6,6 @@ public enum EffectClass {
   PURE,
   /** Running it again with the same idempotency key has no further effect. */
   IDEMPOTENT,
-  /** It must not be repeated; an unknown outcome has to be decided. The default. */
+  /** It must not be repeated; an unknown outcome has to be decided. */
   ONCE
 }

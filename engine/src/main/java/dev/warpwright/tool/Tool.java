@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * record Refund(String orderId, BigDecimal amount) {}
  *
  * Tool refund =
- *     Tool.builder("refund", "Pays an order back.", Refund.class, EffectClass.ONCE,
- *             (input, context) -> payments.refund(input, context.idempotencyKey()))
+ *     Tool.builder("refund", "Pays an order back.", Refund.class, MethodHandles.lookup(),
+ *             EffectClass.ONCE, (input, context) -> payments.refund(input, context.idempotencyKey()))
  *         .requiresApproval(input -> input.amount().compareTo(LIMIT) > 0)
  *         .reconciler((key, input) -> payments.find(key))
  *         .build();

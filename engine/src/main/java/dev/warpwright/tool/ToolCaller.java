@@ -13,4 +13,10 @@ public record ToolCaller(String operationId, Map<String, String> metadata) {
   public ToolCaller {
     metadata = Map.copyOf(metadata);
   }
+
+  /** Shows the id; metadata may be private. */
+  @Override
+  public String toString() {
+    return "ToolCaller[" + operationId + "]";
+  }
 }

@@ -46,7 +46,7 @@ final class TransportTest {
           InstantSource.system());
 
   /** Answers for which the JDK's client does not close the connection. */
-  private enum Garbled {
+  enum Garbled {
     ANOTHER_PROTOCOL("SSH-2.0-OpenSSH\r\n"),
     NO_STATUS("HTTP/1.1 abc\r\n\r\n"),
     NO_HEADER_NAME("HTTP/1.1 200 OK\r\nb@d(): x\r\n\r\n"),
