@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -27,15 +29,18 @@ import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What routing costs around a model that answers at once.
+ * What routing costs around a model that answers at once, called from a platform thread; see {@link
+ * GenerateOnVirtualThreadBenchmark} for a virtual one.
  *
  * <p>Baselines in the same run: the bare model, and one virtual thread started and joined, which is
- * the least that a call with a deadline on its own thread can cost. JMH's threads are virtual here
- * when it runs with {@code -jvmArgsAppend -Djmh.executor=VIRTUAL}.
+ * the least that a call with a deadline on its own thread can cost. Peers in the same run: the five
+ * policies of Resilience4j and of Failsafe that people put around such a call, their time limits on
+ * virtual threads.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -75,6 +80,37 @@ public class GenerateBenchmark {
           OptionalDouble.empty(),
           OptionalInt.empty(),
           Deadline.never());
+
+  private final ExecutorService virtualThreads = Executors.newVirtualThreadPerTaskExecutor();
+  private final Peers peers = new Peers(virtualThreads);
+
+  /** Ends the peers' threads. */
+  @TearDown
+  public void close() {
+    virtualThreads.close();
+    gateway.close();
+  }
+
+  /**
+   * Resilience4j: retry, circuit breaker, rate limiter, bulkhead and time limiter.
+   *
+   * @return the model's answer
+   * @throws Exception never
+   */
+  @Benchmark
+  public ModelResponse resilience4j() throws Exception {
+    return peers.resilience4j(() -> MODEL.generate(call));
+  }
+
+  /**
+   * Failsafe: retry, circuit breaker, rate limiter, bulkhead and timeout.
+   *
+   * @return the model's answer
+   */
+  @Benchmark
+  public ModelResponse failsafe() {
+    return peers.failsafe(() -> MODEL.generate(call));
+  }
 
   /**
    * The model alone.

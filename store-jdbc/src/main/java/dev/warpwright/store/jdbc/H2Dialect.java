@@ -21,6 +21,8 @@ import org.flywaydb.core.api.FlywayException;
 import org.h2.Driver;
 import org.h2.api.ErrorCode;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What is particular to H2: which URLs keep the promises, how a commit becomes durable, what its
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * {@code CHECKPOINT} writes it to the file and {@code CHECKPOINT SYNC} to the disk.
  */
 final class H2Dialect {
+  private static final Logger LOG = LoggerFactory.getLogger(H2Dialect.class);
   private static final String PREFIX = "jdbc:h2:";
   private static final String ASYNC = "async:";
   private static final String MEMORY = "mem:";
@@ -142,13 +145,34 @@ final class H2Dialect {
     }
     if (Files.exists(path)) {
       requireUsable(path);
-    } else if (folder != null && !Files.isWritable(folder)) {
+      return;
+    }
+    try {
+      Files.write(mark(path), new byte[0]);
+    } catch (IOException e) {
       throw new StoreException(
           "The folder "
               + folder
               + " of the store cannot be written. Give this process the right to write it, or name"
               + " another folder.",
-          null);
+          e);
+    }
+  }
+
+  /** Stands beside a file that is being made: a crash may leave that one empty. */
+  private static Path mark(Path path) {
+    return path.resolveSibling(path.getFileName() + ".new");
+  }
+
+  /** The file has been made, with its tables. */
+  void made() {
+    if (file.isEmpty()) {
+      return;
+    }
+    try {
+      Files.deleteIfExists(mark(file.get().toAbsolutePath().normalize()));
+    } catch (IOException e) {
+      LOG.debug("A mark was left; it does no harm.", e);
     }
   }
 
@@ -161,7 +185,7 @@ final class H2Dialect {
       throw readOnly(path.toString(), null);
     }
     try {
-      if (Files.size(path) == 0) {
+      if (Files.size(path) == 0 && !Files.exists(mark(path))) {
         throw new StoreException(
             "The file "
                 + path

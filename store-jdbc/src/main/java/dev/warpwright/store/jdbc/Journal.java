@@ -147,6 +147,7 @@ final class Journal {
       session = new JournalSession(connection);
       session.commit();
       session.sync(dialect, durability);
+      dialect.made();
     } catch (SQLException | RuntimeException e) {
       connection.close();
       throw e;
