@@ -50,6 +50,9 @@ final class Answers {
           "The answer asks for %d tool calls, more than the bound of %d."
               .formatted(calls.size(), MAX_TOOL_CALLS));
     }
+    if (calls.size() < 2) {
+      return;
+    }
     Set<String> ids = new HashSet<>();
     for (ToolCall call : calls) {
       if (!ids.add(call.id())) {

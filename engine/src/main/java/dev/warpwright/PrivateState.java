@@ -19,15 +19,24 @@ final class PrivateState {
 
   /** The conversation as a provider may see it: without what others said to themselves. */
   static List<Message> visibleTo(String provider, List<Message> messages) {
-    if (messages.stream().allMatch(message -> message.parts().stream().allMatch(own(provider)))) {
+    Predicate<Part> own = own(provider);
+    if (holdsOnly(own, messages)) {
       return messages;
     }
     return messages.stream()
-        .map(
-            message ->
-                new Message(
-                    message.role(), message.parts().stream().filter(own(provider)).toList()))
+        .map(message -> new Message(message.role(), message.parts().stream().filter(own).toList()))
         .toList();
+  }
+
+  private static boolean holdsOnly(Predicate<Part> wanted, List<Message> messages) {
+    for (Message message : messages) {
+      for (Part part : message.parts()) {
+        if (!wanted.test(part)) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   private static Predicate<Part> own(String provider) {
@@ -38,7 +47,7 @@ final class PrivateState {
   /** The answer with its private state under the provider's name, whatever name it had. */
   static ModelResponse issuedBy(String provider, ModelResponse response) {
     Message message = response.message();
-    if (message.parts().stream().noneMatch(ProviderState.class::isInstance)) {
+    if (holdsOnly(part -> !(part instanceof ProviderState), List.of(message))) {
       return response;
     }
     List<Part> parts =

@@ -149,8 +149,10 @@ final class ToolLoop {
     ModelStep last = steps.getLast();
     FinishReason finish = last.response().finishReason();
     boolean asksForTools = !last.response().message().toolCalls().isEmpty();
-    Usage usage =
-        steps.stream().map(step -> step.response().usage()).reduce(Usage.ABSENT, Usage::plus);
+    Usage usage = Usage.ABSENT;
+    for (ModelStep step : steps) {
+      usage = usage.plus(step.response().usage());
+    }
     return new GenerateResult(
         last.response().message().text(),
         asksForTools ? new FinishReason(FinishReason.Kind.TOOL_CALLS, finish.raw()) : finish,

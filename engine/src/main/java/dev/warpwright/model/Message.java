@@ -1,8 +1,9 @@
 package dev.warpwright.model;
 
 import dev.warpwright.json.StrictJson;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * One message of a conversation: a role and its parts, in order.
@@ -90,10 +91,16 @@ public record Message(Role role, List<Part> parts) {
    * @return the text, empty if there is none
    */
   public String text() {
-    return parts.stream()
-        .filter(Part.Text.class::isInstance)
-        .map(part -> ((Part.Text) part).text())
-        .collect(Collectors.joining());
+    StringBuilder text = new StringBuilder();
+    for (Part part : parts) {
+      if (part instanceof Part.Text(String words)) {
+        if (parts.size() == 1) {
+          return words;
+        }
+        text.append(words);
+      }
+    }
+    return text.toString();
   }
 
   /**
@@ -102,7 +109,7 @@ public record Message(Role role, List<Part> parts) {
    * @return the calls in order
    */
   public List<ToolCall> toolCalls() {
-    return parts.stream().filter(ToolCall.class::isInstance).map(ToolCall.class::cast).toList();
+    return partsOf(ToolCall.class);
   }
 
   /**
@@ -111,7 +118,20 @@ public record Message(Role role, List<Part> parts) {
    * @return the results in order
    */
   public List<ToolResult> toolResults() {
-    return parts.stream().filter(ToolResult.class::isInstance).map(ToolResult.class::cast).toList();
+    return partsOf(ToolResult.class);
+  }
+
+  private <P extends Part> List<P> partsOf(Class<P> kind) {
+    List<P> found = List.of();
+    for (Part part : parts) {
+      if (kind.isInstance(part)) {
+        if (found.isEmpty()) {
+          found = new ArrayList<>(parts.size());
+        }
+        found.add(kind.cast(part));
+      }
+    }
+    return Collections.unmodifiableList(found);
   }
 
   /** Shows the role and how many parts there are, not the content. */

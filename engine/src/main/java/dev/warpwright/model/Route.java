@@ -34,6 +34,9 @@ public record Route(Target primary, List<Target> fallbacks) {
    * @return primary, then fallbacks
    */
   public List<Target> candidates() {
+    if (fallbacks.isEmpty()) {
+      return List.of(primary);
+    }
     LinkedHashSet<Target> distinct = new LinkedHashSet<>();
     distinct.add(primary);
     distinct.addAll(fallbacks);

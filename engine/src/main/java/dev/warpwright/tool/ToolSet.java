@@ -16,6 +16,7 @@ public final class ToolSet {
   public static final ToolSet NONE = new ToolSet(List.of());
 
   private final Map<String, Tool> tools;
+  private final List<ToolSpec> specs;
 
   private ToolSet(Collection<Tool> tools) {
     Map<String, Tool> byName = new LinkedHashMap<>();
@@ -27,6 +28,7 @@ public final class ToolSet {
       }
     }
     this.tools = byName;
+    this.specs = byName.values().stream().map(Tool::spec).toList();
   }
 
   /**
@@ -46,7 +48,7 @@ public final class ToolSet {
    * @return the specs in order
    */
   public List<ToolSpec> specs() {
-    return tools.values().stream().map(Tool::spec).toList();
+    return specs;
   }
 
   /**

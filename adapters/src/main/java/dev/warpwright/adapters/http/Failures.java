@@ -3,6 +3,7 @@ package dev.warpwright.adapters.http;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
+import dev.warpwright.model.Redaction;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
@@ -51,7 +52,8 @@ public final class Failures {
   public Optional<String> requestId(HttpHeaders headers) {
     return headers
         .firstValue(table.requestIdHeader())
-        .filter(id -> !id.isBlank() && id.length() <= LONGEST_REQUEST_ID);
+        .filter(id -> !id.isBlank() && id.length() <= LONGEST_REQUEST_ID)
+        .map(Redaction::redact);
   }
 
   /** A status of 400 or above. */
