@@ -15,10 +15,8 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.Runs;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
-import dev.warpwright.task.Task;
 import dev.warpwright.task.TaskScope;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -99,31 +97,32 @@ final class Decider {
     boolean all = true;
     try (TaskScope scope = agents.tasks().open("approve", "approve")) {
       Iterator<RunKey> waiting = toDecide.iterator();
-      Set<Task<Optional<Result>>> running = new HashSet<>();
-      while (waiting.hasNext() || !running.isEmpty()) {
-        while (waiting.hasNext() && running.size() < concurrency) {
+      int running = 0;
+      while (waiting.hasNext() || running > 0) {
+        while (waiting.hasNext() && running < concurrency) {
           RunKey run = waiting.next();
-          running.add(scope.fork("run", "run " + run, Deadline.never(), () -> drive(run)));
+          scope.fork("run", "run " + run, Deadline.never(), () -> drive(run));
+          running++;
         }
-        Task<Optional<Result>> ended = scope.joinAny(running);
-        running.remove(ended);
-        switch (ended.outcome()) {
-          case Outcome.Success<Optional<Result>>(Optional<Result> result) -> {
-            all &= result.isPresent();
-            result.ifPresent(each);
-          }
-          case Outcome.Failure<Optional<Result>>(Throwable cause) ->
+        running--;
+        switch (scope.joinNext().orElseThrow().outcome()) {
+          case Outcome.Success<?>(Result result) -> each.accept(result);
+          case Outcome.Failure<?>(OperationCancelledException cutOff) -> all = false;
+          case Outcome.Failure<?>(Throwable cause) ->
               throw new IllegalStateException("Unexpected " + cause + ".", cause);
-          case Outcome.Cancelled<Optional<Result>> _, Outcome.TimedOut<Optional<Result>> _ ->
-              all = false;
+          default -> all = false;
         }
       }
     }
     return all;
   }
 
-  /** On the run's own thread; empty if it was cut off. */
-  private Optional<Result> drive(RunKey run) {
+  /**
+   * On the run's own thread.
+   *
+   * @throws OperationCancelledException if it was cut off
+   */
+  private Result drive(RunKey run) {
     int decided = 0;
     try {
       RunState state = agents.runs().state(run).orElseThrow();
@@ -134,12 +133,12 @@ final class Decider {
       decided = decisions.size();
       AgentResult result = agents.resume(agent, run, decisions, Optional.empty());
       Optional<String> failure = result.state().failure().map(RunFailed::message);
-      return Optional.of(new Result(run, decided, Optional.of(result.status()), failure));
+      return new Result(run, decided, Optional.of(result.status()), failure);
     } catch (OperationCancelledException e) {
-      return Optional.empty();
+      throw e;
     } catch (WarpwrightException e) {
-      return Optional.of(
-          new Result(run, decided, Optional.empty(), Optional.of(String.valueOf(e.getMessage()))));
+      return new Result(
+          run, decided, Optional.empty(), Optional.of(String.valueOf(e.getMessage())));
     }
   }
 }
