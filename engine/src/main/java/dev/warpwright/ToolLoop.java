@@ -1,6 +1,5 @@
 package dev.warpwright;
 
-import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.Message;
@@ -69,11 +68,8 @@ final class ToolLoop {
     if (finish.allowsTools()) {
       return;
     }
-    boolean refused =
-        finish.kind() == FinishReason.Kind.REFUSAL
-            || finish.kind() == FinishReason.Kind.CONTENT_FILTER;
     throw new InvalidOutputException(
-        refused ? FailureKind.OUTPUT_REFUSAL : FailureKind.OUTPUT_TRUNCATION,
+        finish.withoutTools(),
         "The answer asks for tools but ended with %s; no tool was run.".formatted(finish.kind()),
         trace);
   }

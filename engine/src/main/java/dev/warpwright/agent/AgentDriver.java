@@ -207,12 +207,9 @@ final class AgentDriver {
     if (answer.response().message().toolCalls().isEmpty() || finish.allowsTools()) {
       return Optional.empty();
     }
-    boolean refused =
-        finish.kind() == FinishReason.Kind.REFUSAL
-            || finish.kind() == FinishReason.Kind.CONTENT_FILTER;
     return Optional.of(
         new RunFailed(
-            refused ? FailureKind.OUTPUT_REFUSAL : FailureKind.OUTPUT_TRUNCATION,
+            finish.withoutTools(),
             "The answer asks for tools but ended with %s; no tool was run."
                 .formatted(finish.kind()),
             false,

@@ -35,4 +35,15 @@ public record FinishReason(Kind kind, String raw) {
   public boolean allowsTools() {
     return kind == Kind.STOP || kind == Kind.TOOL_CALLS;
   }
+
+  /**
+   * What an answer is that asks for tools although none of them may run.
+   *
+   * @return OUTPUT_REFUSAL if it was refused or filtered, else OUTPUT_TRUNCATION
+   */
+  public FailureKind withoutTools() {
+    return kind == Kind.REFUSAL || kind == Kind.CONTENT_FILTER
+        ? FailureKind.OUTPUT_REFUSAL
+        : FailureKind.OUTPUT_TRUNCATION;
+  }
 }
