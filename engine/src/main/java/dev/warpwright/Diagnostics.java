@@ -9,10 +9,16 @@ import java.util.List;
  * @param liveTasks the running tasks with their names, deadlines and places in the tree
  * @param abandonedTasks tasks that ignored their interrupt and were left behind; each is listed
  *     until it ends
- * @param observerFailures how many observer calls have failed so far
+ * @param pendingObservers how many observer calls have not ended yet
+ * @param droppedObservers how many observer calls found the background queue full, so far
+ * @param observerFailures how many observer calls have failed or run out of their time, so far
  */
 public record Diagnostics(
-    List<TaskInfo> liveTasks, List<TaskInfo> abandonedTasks, long observerFailures) {
+    List<TaskInfo> liveTasks,
+    List<TaskInfo> abandonedTasks,
+    int pendingObservers,
+    long droppedObservers,
+    long observerFailures) {
   /** Copies the lists. */
   public Diagnostics {
     liveTasks = List.copyOf(liveTasks);

@@ -3,9 +3,15 @@ package dev.warpwright;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
+import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlanner;
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.RunningKeys;
@@ -20,18 +26,23 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Routes operations to models: tries the targets of a request in order, retries what may pass by
  * itself, and returns on time.
  *
  * {@snippet :
- * Gateway gateway = Gateway.builder().adapter("openai", OpenAiChat.builder().fromEnvironment().build()).build();
- * GenerateResult answer =
- *     gateway.generate(
- *         GenerateRequest.builder(Route.of(Target.of("openai", "gpt-5")), "Hello").build());
+ * Gateway gateway =
+ *     Gateway.builder()
+ *         .adapter("openai", OpenAiChat.builder().fromEnvironment().build())
+ *         .adapter("anthropic", AnthropicMessages.builder().fromEnvironment().build())
+ *         .defaultRoute(
+ *             Route.of(Target.of("openai", "gpt-5"), Target.of("anthropic", "claude-sonnet-4-5")))
+ *         .build();
+ * String answer = gateway.generate("Why is the sky blue?").text();
  * }
  *
  * <p>Building one contacts nothing. It is thread-safe and meant to live as long as the program; its
@@ -40,15 +51,16 @@ import org.jspecify.annotations.Nullable;
  * {@link Builder#abandonGrace grace}.
  */
 public final class Gateway implements AutoCloseable {
-  private static final Duration OBSERVER_TIMEOUT = Duration.ofSeconds(1);
+  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
 
   private final Map<String, ProviderAdapter> adapters;
   private final RoutePlanner planner;
   private final Settings settings;
   private final TaskTree tree;
-  private final Optional<RouteObserver> routeObserver;
+  private final Observers observers;
+  private final Optional<Route> defaultRoute;
   private final RunningKeys runningKeys = new RunningKeys();
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final Lifecycle lifecycle = new Lifecycle();
 
   private Gateway(Builder builder) {
     this.adapters = Map.copyOf(builder.adapters);
@@ -58,7 +70,8 @@ public final class Gateway implements AutoCloseable {
         TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace);
     builder.carried.forEach(tree::carry);
     this.tree = tree.build();
-    this.routeObserver = Optional.ofNullable(builder.routeObserver);
+    this.observers = new Observers(this.tree, builder.observers());
+    this.defaultRoute = Optional.ofNullable(builder.defaultRoute);
   }
 
   /** The numbers that operations go by. */
@@ -87,6 +100,18 @@ public final class Gateway implements AutoCloseable {
    */
   public static Builder builder() {
     return new Builder();
+  }
+
+  /**
+   * Asks the default route one thing.
+   *
+   * @param prompt what a user asks
+   * @return the answer
+   * @throws InvalidRequestException if the gateway has no default route
+   * @throws dev.warpwright.model.WarpwrightException if there is no answer; see its subclasses
+   */
+  public GenerateResult generate(String prompt) {
+    return generate(GenerateRequest.builder(prompt).build());
   }
 
   /**
@@ -119,28 +144,67 @@ public final class Gateway implements AutoCloseable {
    * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
    */
   public Operation open(String name, GenerateRequest request) {
-    if (closed.get()) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST, "The gateway is closed; make a new one.");
+    Route route = requireRoute(request);
+    requireNotCancelled(request);
+    if (!lifecycle.begin()) {
+      throw invalid("The gateway is closed; make a new one.");
     }
-    int fallbacks = request.route().fallbacks().size();
-    if (fallbacks > settings.maxFallbacks()) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST,
-          "A request may name at most %d fallbacks (maxFallbacks), but names %d."
-              .formatted(settings.maxFallbacks(), fallbacks));
+    try {
+      RoutePlan plan = planner.plan(route, request.needs());
+      return new Operation(
+          name, request, plan, settings, tree, runningKeys, observers, this::ended);
+    } catch (RuntimeException | Error e) {
+      ended();
+      throw e;
     }
-    return new Operation(name, request, planner, settings, tree, runningKeys, this::tellRoute);
   }
 
-  private void tellRoute(RouteSelection selection) {
-    routeObserver.ifPresent(
-        observer ->
-            tree.detach(
-                "observer",
-                selection.operationId() + " route observer",
-                OBSERVER_TIMEOUT,
-                () -> observer.onRoute(selection)));
+  private Route requireRoute(GenerateRequest request) {
+    Route route =
+        request
+            .route()
+            .or(() -> defaultRoute)
+            .orElseThrow(
+                () ->
+                    invalid(
+                        "The request names no route and the gateway has no default one;"
+                            + " give one of them a route."));
+    if (route.fallbacks().size() > settings.maxFallbacks()) {
+      throw invalid(
+          "A request may name at most %d fallbacks (maxFallbacks), but names %d."
+              .formatted(settings.maxFallbacks(), route.fallbacks().size()));
+    }
+    return route;
+  }
+
+  private static void requireNotCancelled(GenerateRequest request) {
+    request
+        .cancellation()
+        .flatMap(Cancellation::reason)
+        .ifPresent(
+            reason -> {
+              throw new OperationCancelledException(
+                  "The operation was cancelled before it began: " + reason,
+                  null,
+                  OperationTrace.NONE);
+            });
+  }
+
+  private static InvalidRequestException invalid(String message) {
+    return new InvalidRequestException(FailureKind.INVALID_REQUEST, message);
+  }
+
+  /**
+   * An operation ended. The last one of a closed gateway closes the adapters, as nobody else can.
+   */
+  private void ended() {
+    if (lifecycle.end()) {
+      try {
+        closeAdapters();
+      } catch (RuntimeException e) {
+        LOG.warn("An adapter failed to close: {}", e.getClass().getName());
+      }
+    }
   }
 
   /**
@@ -168,18 +232,49 @@ public final class Gateway implements AutoCloseable {
    * @return a snapshot
    */
   public Diagnostics diagnostics() {
-    return new Diagnostics(tree.live(), tree.abandoned(), tree.detachedFailures());
+    return new Diagnostics(
+        tree.live(),
+        tree.abandoned(),
+        observers.pending(),
+        observers.dropped(),
+        observers.failures());
   }
 
   /**
-   * Refuses new operations and closes the adapters, each once; cancels nothing that runs and does
-   * not wait. Idempotent. What an adapter throws is thrown after the others were closed as well.
+   * Waits for the observer calls that are pending now. An interrupt ends the wait and stays set.
+   *
+   * @param atMost how long to wait
+   * @return whether all of them have ended
+   */
+  public boolean flushObservers(Duration atMost) {
+    return observers.flush(atMost);
+  }
+
+  /**
+   * Refuses new operations, cancels nothing that runs, and does not wait. The adapters are closed,
+   * each once, when the last operation has ended: now if none is under way; then what an adapter
+   * throws is thrown here after the others were closed as well. Idempotent.
    */
   @Override
   public void close() {
-    if (!closed.compareAndSet(false, true)) {
-      return;
+    close(Duration.ZERO);
+  }
+
+  /**
+   * As {@link #close()}, and waits for the operations that are under way. An interrupt ends the
+   * wait and stays set.
+   *
+   * @param atMost how long to wait
+   */
+  public void close(Duration atMost) {
+    if (lifecycle.close()) {
+      closeAdapters();
+    } else {
+      lifecycle.awaitEnd(tree, Deadline.after(settings.time(), atMost));
     }
+  }
+
+  private void closeAdapters() {
     Set<ProviderAdapter> once = Collections.newSetFromMap(new IdentityHashMap<>());
     once.addAll(adapters.values());
     RuntimeException failure = null;
@@ -211,7 +306,12 @@ public final class Gateway implements AutoCloseable {
     private final Map<String, Duration> attemptTimeouts = new HashMap<>();
     private Duration abandonGrace = Duration.ofMillis(100);
     private final List<ScopedValue<?>> carried = new ArrayList<>();
+    private @Nullable Route defaultRoute;
+    private @Nullable AttemptObserver attemptObserver;
     private @Nullable RouteObserver routeObserver;
+    private ObserverMode observerMode = ObserverMode.DETACHED;
+    private Duration observerTimeout = Duration.ofSeconds(1);
+    private int observerQueue = 256;
 
     private Builder() {}
 
@@ -324,6 +424,62 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
+     * Sets the route of requests that name none.
+     *
+     * @param route none by default
+     * @return this builder
+     */
+    public Builder defaultRoute(Route route) {
+      this.defaultRoute = Objects.requireNonNull(route, "route");
+      return this;
+    }
+
+    /**
+     * Sets who is told of every attempt.
+     *
+     * @param observer the observer
+     * @return this builder
+     */
+    public Builder attemptObserver(AttemptObserver observer) {
+      this.attemptObserver = Objects.requireNonNull(observer, "observer");
+      return this;
+    }
+
+    /**
+     * Says who waits for the attempt observer.
+     *
+     * @param mode {@link ObserverMode#DETACHED} by default
+     * @return this builder
+     */
+    public Builder observerMode(ObserverMode mode) {
+      this.observerMode = Objects.requireNonNull(mode, "mode");
+      return this;
+    }
+
+    /**
+     * Limits one call of an observer, after which it is interrupted and left behind.
+     *
+     * @param timeout more than zero; 1 second by default
+     * @return this builder
+     */
+    public Builder observerTimeout(Duration timeout) {
+      this.observerTimeout = Bounds.positive("observerTimeout", timeout);
+      return this;
+    }
+
+    /**
+     * Limits the observer calls that wait in {@link ObserverMode#BACKGROUND}; what comes when so
+     * many wait is dropped and counted.
+     *
+     * @param calls 1 to 10 000; 256 by default
+     * @return this builder
+     */
+    public Builder observerQueue(int calls) {
+      this.observerQueue = Bounds.between("observerQueue", calls, 1, 10_000);
+      return this;
+    }
+
+    /**
      * Sets who is told when a target wins a step.
      *
      * @param observer the observer
@@ -343,6 +499,15 @@ public final class Gateway implements AutoCloseable {
     public Builder time(TimeSource time) {
       this.time = Objects.requireNonNull(time, "time");
       return this;
+    }
+
+    private Observers.Settings observers() {
+      return new Observers.Settings(
+          Optional.ofNullable(attemptObserver),
+          Optional.ofNullable(routeObserver),
+          observerMode,
+          observerTimeout,
+          observerQueue);
     }
 
     private Settings settings() {

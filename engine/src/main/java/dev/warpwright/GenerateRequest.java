@@ -1,20 +1,29 @@
 package dev.warpwright;
 
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
+import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolChoice;
+import dev.warpwright.task.Cancellation;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * }
  */
 public final class GenerateRequest {
-  private final Route route;
+  private final Optional<Route> route;
   private final List<Message> messages;
   private final ToolSet tools;
   private final ToolExecution toolExecution;
@@ -37,10 +46,15 @@ public final class GenerateRequest {
   private final int maxSteps;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
+  private final Optional<Reasoning> reasoning;
+  private final Map<String, Json> providerOptions;
+  private final Set<Capability> requiredCapabilities;
   private final Optional<Duration> timeout;
+  private final Optional<Cancellation> cancellation;
+  private final Map<String, String> metadata;
 
   private GenerateRequest(Builder builder) {
-    this.route = builder.route;
+    this.route = Optional.ofNullable(builder.route);
     this.messages = builder.messages;
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
@@ -48,7 +62,12 @@ public final class GenerateRequest {
     this.maxSteps = builder.maxSteps;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
+    this.reasoning = Optional.ofNullable(builder.reasoning);
+    this.providerOptions = Map.copyOf(builder.providerOptions);
+    this.requiredCapabilities = Set.copyOf(builder.requiredCapabilities);
     this.timeout = Optional.ofNullable(builder.timeout);
+    this.cancellation = Optional.ofNullable(builder.cancellation);
+    this.metadata = builder.metadata;
   }
 
   /**
@@ -70,15 +89,35 @@ public final class GenerateRequest {
    * @return a builder
    */
   public static Builder builder(Route route, List<Message> messages) {
-    return new Builder(route, messages);
+    return new Builder(Objects.requireNonNull(route, "route"), messages);
+  }
+
+  /**
+   * Begins a request that asks one thing of the gateway's default route.
+   *
+   * @param prompt what a user asks
+   * @return a builder
+   */
+  public static Builder builder(String prompt) {
+    return builder(List.of(Message.user(prompt)));
+  }
+
+  /**
+   * Begins a request that goes on with a conversation on the gateway's default route.
+   *
+   * @param messages the conversation, system messages first
+   * @return a builder
+   */
+  public static Builder builder(List<Message> messages) {
+    return new Builder(null, messages);
   }
 
   /**
    * The targets that may answer.
    *
-   * @return the route
+   * @return the route; empty for the gateway's default one
    */
-  public Route route() {
+  public Optional<Route> route() {
     return route;
   }
 
@@ -146,6 +185,70 @@ public final class GenerateRequest {
   }
 
   /**
+   * How much the model is asked to reason.
+   *
+   * @return how much, if set
+   */
+  public Optional<Reasoning> reasoning() {
+    return reasoning;
+  }
+
+  /**
+   * What only one provider knows, by provider id.
+   *
+   * @return a JSON object for each provider that has options
+   */
+  public Map<String, Json> providerOptions() {
+    return providerOptions;
+  }
+
+  /**
+   * What a model must be able to do beside what the request itself shows.
+   *
+   * @return the capabilities
+   */
+  public Set<Capability> requiredCapabilities() {
+    return requiredCapabilities;
+  }
+
+  /**
+   * All that a model must be able to do for this request, but for what a single step needs: tools,
+   * a choice of tools, reasoning, and what is required besides.
+   */
+  Set<Capability> needs() {
+    EnumSet<Capability> needs = EnumSet.noneOf(Capability.class);
+    needs.addAll(requiredCapabilities);
+    if (!tools.tools().isEmpty()) {
+      needs.add(Capability.TOOLS);
+    }
+    if (!(toolChoice instanceof ToolChoice.Auto)) {
+      needs.add(Capability.TOOL_CHOICE);
+    }
+    if (reasoning.isPresent()) {
+      needs.add(Capability.REASONING);
+    }
+    return needs;
+  }
+
+  /**
+   * How the caller cancels the operation beside interrupting its thread.
+   *
+   * @return the handle, if set
+   */
+  public Optional<Cancellation> cancellation() {
+    return cancellation;
+  }
+
+  /**
+   * The program's own notes; tools see them as {@code ToolContext.caller().metadata()}.
+   *
+   * @return the notes
+   */
+  public Map<String, String> metadata() {
+    return metadata;
+  }
+
+  /**
    * How long the whole operation may take; it can only shorten the gateway's own limit.
    *
    * @return the limit, if set
@@ -157,12 +260,13 @@ public final class GenerateRequest {
   /** Shows the sizes only. */
   @Override
   public String toString() {
-    return "GenerateRequest[" + route.primary() + ", " + messages.size() + " messages]";
+    String primary = route.map(to -> to.primary().toString()).orElse("default route");
+    return "GenerateRequest[" + primary + ", " + messages.size() + " messages]";
   }
 
   /** Collects the parts of a request; not thread-safe. */
   public static final class Builder {
-    private final Route route;
+    private final @Nullable Route route;
     private final List<Message> messages;
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
@@ -170,10 +274,15 @@ public final class GenerateRequest {
     private int maxSteps = 1;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
+    private @Nullable Reasoning reasoning;
+    private final Map<String, Json> providerOptions = new HashMap<>();
+    private Set<Capability> requiredCapabilities = Set.of();
     private @Nullable Duration timeout;
+    private @Nullable Cancellation cancellation;
+    private Map<String, String> metadata = Map.of();
 
-    private Builder(Route route, List<Message> messages) {
-      this.route = Objects.requireNonNull(route, "route");
+    private Builder(@Nullable Route route, List<Message> messages) {
+      this.route = route;
       this.messages = List.copyOf(messages);
     }
 
@@ -274,6 +383,67 @@ public final class GenerateRequest {
      */
     public Builder timeout(Duration timeout) {
       this.timeout = Bounds.timeout(FailureKind.INVALID_REQUEST, "timeout", timeout);
+      return this;
+    }
+
+    /**
+     * Asks the model to reason; only models that declare {@link Capability#REASONING} are called.
+     *
+     * @param reasoning how much
+     * @return this builder
+     */
+    public Builder reasoning(Reasoning reasoning) {
+      this.reasoning = Objects.requireNonNull(reasoning, "reasoning");
+      return this;
+    }
+
+    /**
+     * Adds members to the requests to one provider that only it knows. They can add to what
+     * Warpwright writes, not override it.
+     *
+     * @param provider the provider's id
+     * @param options a JSON object
+     * @return this builder
+     */
+    public Builder providerOptions(String provider, Json options) {
+      if (!options.isObject()) {
+        throw invalid("providerOptions of " + provider + " must be a JSON object.");
+      }
+      providerOptions.put(Target.requireProviderId(provider), options);
+      return this;
+    }
+
+    /**
+     * Says what a model must be able to do beside what the request itself shows.
+     *
+     * @param capabilities the capabilities
+     * @return this builder
+     */
+    public Builder requiredCapabilities(Capability... capabilities) {
+      this.requiredCapabilities = Set.of(capabilities);
+      return this;
+    }
+
+    /**
+     * Gives the caller a handle to cancel the operation. A handle that is cancelled already refuses
+     * the operation before anything is spent.
+     *
+     * @param cancellation the handle
+     * @return this builder
+     */
+    public Builder cancellation(Cancellation cancellation) {
+      this.cancellation = Objects.requireNonNull(cancellation, "cancellation");
+      return this;
+    }
+
+    /**
+     * Adds notes of the program's own, for its tools: on whose behalf they act.
+     *
+     * @param metadata the notes
+     * @return this builder
+     */
+    public Builder metadata(Map<String, String> metadata) {
+      this.metadata = Map.copyOf(metadata);
       return this;
     }
 

@@ -5,11 +5,13 @@ import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
@@ -23,6 +25,7 @@ import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlan.Candidate;
 import dev.warpwright.route.RoutePlanner;
+import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
@@ -36,7 +39,6 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +55,9 @@ public final class Operation implements AutoCloseable {
   private final GenerateRequest request;
   private final Settings settings;
   private final RunningKeys runningKeys;
-  private final Consumer<RouteSelection> routeObserver;
+  private final Observers.OfOperation observers;
+  private final Runnable onClose;
+  private final Cancellation.@Nullable Registration cancellation;
   private final Duration timeout;
   private final TaskScope scope;
   private final RoutePlan plan;
@@ -61,28 +65,31 @@ public final class Operation implements AutoCloseable {
   private int reported; // so many attempts stand in the results of steps
   private int dispatches;
   private @Nullable Candidate winner;
+  private boolean closed;
 
   Operation(
       String name,
       GenerateRequest request,
-      RoutePlanner planner,
+      RoutePlan plan,
       Settings settings,
       TaskTree tree,
       RunningKeys runningKeys,
-      Consumer<RouteSelection> routeObserver) {
+      Observers observers,
+      Runnable onClose) {
     // Idempotency keys are made from the id, so a counter of this process would not do.
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
     this.settings = settings;
     this.runningKeys = runningKeys;
-    this.routeObserver = routeObserver;
+    this.observers = observers.of(id, request.cancellation());
+    this.onClose = onClose;
     this.timeout = settings.timeout(request);
     Deadline deadline = Deadline.after(settings.time(), timeout);
-    this.plan =
-        planner.plan(
-            request.route(), RoutePlanner.Needs.of(request.tools().specs(), request.toolChoice()));
-    this.attempts = new ArrayList<>(plan.skips());
+    this.plan = plan;
+    this.attempts = new ArrayList<>();
     this.scope = tree.open("operation", id, deadline);
+    this.cancellation = request.cancellation().map(by -> by.onCancel(scope::cancel)).orElse(null);
+    plan.skips().forEach(this::add);
   }
 
   /**
@@ -125,33 +132,48 @@ public final class Operation implements AutoCloseable {
    *     was cancelled
    */
   public ModelStep step(int step, List<Message> messages) {
-    if (plan.candidates().isEmpty()) {
+    List<Candidate> candidates = candidates(step, messages);
+    if (candidates.isEmpty()) {
       throw noEligibleTarget();
     }
     StepFailures failures = new StepFailures(step);
     try {
-      for (Candidate candidate : candidates()) {
+      for (Candidate candidate : candidates) {
         Optional<ModelResponse> response = tryTarget(step, candidate, messages, failures);
         if (response.isPresent()) {
           return won(step, candidate, response.get());
         }
       }
-      throw end(step).orElseGet(() -> failures.exhausted(trace(), plan.candidates().size()));
+      throw end(step).orElseGet(() -> failures.exhausted(trace(), candidates.size()));
     } catch (WarpwrightException end) {
       failures.suppressIn(end);
       throw end;
     }
   }
 
-  /** The candidates in order, the winner of the step before first. */
-  private List<Candidate> candidates() {
-    if (winner == null) {
+  /** The candidates that can do what the step needs, the winner of the step before first. */
+  private List<Candidate> candidates(int step, List<Message> messages) {
+    boolean showsImages = messages.stream().anyMatch(message -> !message.images().isEmpty());
+    if (winner == null && !showsImages) {
       return plan.candidates();
     }
     List<Candidate> order = new ArrayList<>(plan.candidates());
-    order.remove(winner);
-    order.addFirst(winner);
+    if (winner != null) {
+      order.remove(winner);
+      order.addFirst(winner);
+    }
+    if (showsImages) {
+      order.removeIf(candidate -> lacksVision(step, candidate));
+    }
     return order;
+  }
+
+  private boolean lacksVision(int step, Candidate candidate) {
+    boolean lacks = !candidate.capabilities().has(Capability.VISION);
+    if (lacks) {
+      add(RoutePlanner.missing(step, candidate.target(), candidate.rank(), Capability.VISION));
+    }
+    return lacks;
   }
 
   /** Calls one target until it answers or is given up; empty if it is given up. */
@@ -196,6 +218,8 @@ public final class Operation implements AutoCloseable {
             request.toolChoice(),
             request.temperature(),
             request.maxTokens(),
+            request.reasoning(),
+            request.providerOptions().getOrDefault(provider, Json.EMPTY_OBJECT),
             deadline);
     Outcome<ModelResponse> outcome =
         scope.call(
@@ -306,7 +330,7 @@ public final class Operation implements AutoCloseable {
       String message,
       @Nullable ProviderException failure,
       @Nullable ModelResponse response) {
-    attempts.add(
+    add(
         new Attempt(
             dispatch.step(),
             dispatch.candidate().target(),
@@ -323,10 +347,18 @@ public final class Operation implements AutoCloseable {
             Optional.ofNullable(response).map(ModelResponse::usage)));
   }
 
+  private void add(Attempt attempt) {
+    attempts.add(attempt);
+    observers.attempt(scope, attempt);
+  }
+
   /** Waits for the next retry on the same target; false if there is none. */
   private boolean waitForRetry(ProviderException failure, int retry, StepFailures failures) {
     RetryPolicy.Decision decision =
         settings.retry().decide(failure, retry, settings.time().random());
+    if (decision instanceof RetryPolicy.Decision.Stop) {
+      throw failures.hostedTool(failure, trace());
+    }
     if (!(decision instanceof RetryPolicy.Decision.Retry(Duration delay))) {
       return false;
     }
@@ -345,7 +377,7 @@ public final class Operation implements AutoCloseable {
     boolean rebound = winner == null || winner.rank() != candidate.rank();
     winner = candidate;
     if (rebound) {
-      routeObserver.accept(
+      observers.route(
           new RouteSelection(
               id, step, candidate.target(), candidate.rank(), plan.decision(), attempts));
     }
@@ -358,7 +390,7 @@ public final class Operation implements AutoCloseable {
         plan.decision(),
         response,
         ofThisStep,
-        candidate.capabilities().parallelToolCalls());
+        candidate.capabilities().has(Capability.PARALLEL_TOOL_CALLS));
   }
 
   /**
@@ -429,9 +461,10 @@ public final class Operation implements AutoCloseable {
   }
 
   private NoEligibleTargetException noEligibleTarget() {
-    StringBuilder message = new StringBuilder(plan.skips().getLast().message());
+    List<Attempt> skips = attempts.stream().filter(attempt -> !attempt.dispatched()).toList();
+    StringBuilder message = new StringBuilder(skips.getLast().message());
     message.append(" No target may be called:");
-    for (Attempt skip : plan.skips()) {
+    for (Attempt skip : skips) {
       message.append(' ').append(skip.target()).append(": ").append(skip.message());
     }
     return new NoEligibleTargetException(message.toString(), null, trace());
@@ -450,9 +483,20 @@ public final class Operation implements AutoCloseable {
         "The operation was cancelled: " + Redaction.redact(reason), null, trace());
   }
 
-  /** Cancels what still runs, waits for it at most the grace, and leaves the task tree. */
+  /** Cancels what still runs, waits for it at most the grace, leaves the task tree. Idempotent. */
   @Override
   public void close() {
-    scope.close();
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (cancellation != null) {
+      cancellation.close();
+    }
+    try {
+      scope.close();
+    } finally {
+      onClose.run();
+    }
   }
 }

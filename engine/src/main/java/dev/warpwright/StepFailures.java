@@ -7,6 +7,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.WarpwrightException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,6 +62,23 @@ final class StepFailures {
         named,
         RetryPolicy.isRetryable(named),
         trace);
+  }
+
+  /** The end of a step in which a tool of the provider failed that is not run again. */
+  WarpwrightException hostedTool(ProviderException failure, OperationTrace trace) {
+    return failure.mayHaveActed()
+        ? new UnknownOutcomeException(
+            "A tool that %s runs itself failed and may have acted; nothing is tried again: %s"
+                .formatted(target(failure), failure.getMessage()),
+            failure,
+            trace)
+        : new AttemptsExhaustedException(
+            FailureKind.TARGETS_EXHAUSTED,
+            "A tool that %s runs itself failed and must not be run again: %s"
+                .formatted(target(failure), failure.getMessage()),
+            failure,
+            false,
+            trace);
   }
 
   private static String target(ProviderException failure) {

@@ -97,7 +97,7 @@ final class ToolLoop {
 
   private List<ToolResult> runTools(ModelStep step, List<ToolCall> calls) {
     Preflight preflight = operation.judge(step.step(), () -> judge(step.step(), calls));
-    ToolCaller caller = new ToolCaller(operation.id(), Map.of());
+    ToolCaller caller = new ToolCaller(operation.id(), request.metadata());
     List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
     requireNoneUnknown(step, runs, ends);

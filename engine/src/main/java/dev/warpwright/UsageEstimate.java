@@ -1,5 +1,6 @@
 package dev.warpwright;
 
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
@@ -37,6 +38,7 @@ final class UsageEstimate {
       for (Part part : message.parts()) {
         switch (part) {
           case Part.Text(String words) -> text.append(words);
+          case Image image -> {} // what it costs depends on its size, which nobody measured
           case ToolCall call -> text.append(call.name()).append(call.input().text());
           case ToolResult result -> text.append(result.output().text());
           case ProviderState state -> {} // not text: often encrypted, and of any length

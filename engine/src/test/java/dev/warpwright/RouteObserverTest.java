@@ -96,7 +96,9 @@ final class RouteObserverTest {
                     }));
 
     assertEquals("hi", gateway.generate(request(A)).text()); // in this thread: nobody waits
-    assertEquals("observer", gateway.diagnostics().liveTasks().getFirst().kind());
+    spine.awaitWaitOf(Duration.ofSeconds(1));
+    assertEquals("observer", gateway.diagnostics().liveTasks().getLast().kind());
+    assertEquals(1, gateway.diagnostics().pendingObservers());
     spine.advance(1_000);
 
     Spine.await("its interrupt", interrupted);
@@ -111,6 +113,7 @@ final class RouteObserverTest {
         spine.build(spine.builder().routeObserver(selection -> Spine.awaitStubbornly(gate)));
 
     gateway.generate(request(A));
+    spine.awaitWaitOf(Duration.ofSeconds(1));
     spine.advance(1_000);
     spine.awaitWaitOf(Duration.ofMillis(100));
     spine.advance(100);

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
@@ -249,7 +250,7 @@ final class ToolLoopTest {
   @Tag("R386")
   void aTimedOutToolThatMustNotBeRepeatedEndsTheOperationWithItsOutcomeUnknown() throws Exception {
     CountDownLatch started = new CountDownLatch(1);
-    spine.a.with(new ModelCapabilities(true, true, true));
+    spine.a.with(ModelCapabilities.TEXT_AND_TOOLS);
     spine.a.asksFor(Tools.call("1"), Tools.call("2", "slow"));
     var slow =
         Tools.builder(
@@ -342,7 +343,10 @@ final class ToolLoopTest {
               }
               return "";
             });
-    spine.a.with(new ModelCapabilities(true, true, parallel));
+    spine.a.with(
+        parallel
+            ? ModelCapabilities.TEXT_AND_TOOLS
+            : ModelCapabilities.of(Capability.TOOLS, Capability.TOOL_CHOICE));
     spine.a.asksFor(Tools.call("1"), Tools.call("2"), Tools.call("3"));
     var request =
         ask(A)

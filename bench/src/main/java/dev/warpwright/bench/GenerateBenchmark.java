@@ -11,13 +11,8 @@ import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.Usage;
-import dev.warpwright.task.Deadline;
-import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -72,14 +67,7 @@ public class GenerateBenchmark {
   private final Gateway gateway = Gateway.builder().adapter("none", modelId -> MODEL).build();
   private final GenerateRequest request =
       GenerateRequest.builder(Route.of(Target.of("none", "instant")), "Hello").build();
-  private final ModelCall call =
-      new ModelCall(
-          request.messages(),
-          List.of(),
-          ToolChoice.AUTO,
-          OptionalDouble.empty(),
-          OptionalInt.empty(),
-          Deadline.never());
+  private final ModelCall call = ModelCall.builder(request.messages()).build();
 
   private final ExecutorService virtualThreads = Executors.newVirtualThreadPerTaskExecutor();
   private final Peers peers = new Peers(virtualThreads);

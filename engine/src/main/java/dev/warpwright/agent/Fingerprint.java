@@ -2,6 +2,7 @@ package dev.warpwright.agent;
 
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Digest;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
@@ -59,6 +60,7 @@ final class Fingerprint {
     for (Part part : message.parts()) {
       switch (part) {
         case Part.Text(String text) -> parts.add(StrictJson.cleanText(text));
+        case Image image -> parts.add(List.of("image", image.url()));
         case ToolCall call ->
             parts.add(
                 List.of(

@@ -54,6 +54,9 @@ public record RetryPolicy(int maxRetries, Duration backoff, double jitter) {
 
     /** Go on with the next target. */
     record NextTarget() implements Decision {}
+
+    /** Try nothing again, on no target. */
+    record Stop() implements Decision {}
   }
 
   /**
@@ -65,6 +68,9 @@ public record RetryPolicy(int maxRetries, Duration backoff, double jitter) {
    * @return the decision; it does not know the deadline, which may forbid the wait
    */
   public Decision decide(ProviderException failure, int retry, RandomGenerator random) {
+    if (failure.kind() == ProviderException.Kind.TOOL_CALL && !failure.repeatable()) {
+      return new Decision.Stop();
+    }
     if (retry >= maxRetries || !isRetryable(failure)) {
       return new Decision.NextTarget();
     }
@@ -101,6 +107,7 @@ public record RetryPolicy(int maxRetries, Duration backoff, double jitter) {
         yield status == 408 || status == 429 || status >= 500;
       }
       case CONNECT, READ, TIMEOUT -> true;
+      case TOOL_CALL -> failure.repeatable();
       case CONTEXT_LENGTH, PROTOCOL, OTHER -> false;
     };
   }

@@ -11,8 +11,8 @@ import java.util.List;
  * <p>Text is cleaned of unpaired surrogates when the message is made.
  *
  * @param role who speaks
- * @param parts text for every role but TOOL, tool calls and private state of providers for
- *     ASSISTANT only, tool results for TOOL only
+ * @param parts text for every role but TOOL, images for USER only, tool calls and private state of
+ *     providers for ASSISTANT only, tool results for TOOL only
  */
 public record Message(Role role, List<Part> parts) {
   /** Checks that every part may stand under the role, cleans text and copies the list. */
@@ -34,6 +34,7 @@ public record Message(Role role, List<Part> parts) {
   private static boolean allowed(Role role, Part part) {
     return switch (part) {
       case Part.Text text -> role != Role.TOOL;
+      case Image image -> role == Role.USER;
       case ToolCall call -> role == Role.ASSISTANT;
       case ToolResult result -> role == Role.TOOL;
       case ProviderState state -> role == Role.ASSISTANT;
@@ -63,6 +64,20 @@ public record Message(Role role, List<Part> parts) {
    */
   public static Message user(String text) {
     return new Message(Role.USER, List.of(new Part.Text(text)));
+  }
+
+  /**
+   * What a person or program asks about pictures.
+   *
+   * @param text the text
+   * @param images the pictures, behind the text
+   * @return the message
+   */
+  public static Message user(String text, Image... images) {
+    List<Part> parts = new ArrayList<>(images.length + 1);
+    parts.add(new Part.Text(text));
+    parts.addAll(List.of(images));
+    return new Message(Role.USER, parts);
   }
 
   /**
@@ -101,6 +116,15 @@ public record Message(Role role, List<Part> parts) {
       }
     }
     return text.toString();
+  }
+
+  /**
+   * The pictures among the parts.
+   *
+   * @return the images in order
+   */
+  public List<Image> images() {
+    return partsOf(Image.class);
   }
 
   /**

@@ -1,16 +1,78 @@
 package dev.warpwright.model;
 
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
 /**
- * What a model can do. A capability that is not declared counts as missing.
+ * What a model can do, as its adapter declares it. What is not declared counts as missing.
  *
- * @param tools whether it can call tools
- * @param toolChoice whether a request may force or forbid tool calls
- * @param parallelToolCalls whether one answer may ask for several tools
+ * {@snippet :
+ * ModelCapabilities capabilities =
+ *     ModelCapabilities.of(Capability.TOOLS, Capability.TOOL_CHOICE, Capability.VISION);
+ * }
+ *
+ * @param supported what it can do
+ * @param toolHistory how it takes the tool calls of an earlier conversation
  */
-public record ModelCapabilities(boolean tools, boolean toolChoice, boolean parallelToolCalls) {
+public record ModelCapabilities(Set<Capability> supported, ToolHistory toolHistory) {
   /** Text in, text out, nothing else. */
-  public static final ModelCapabilities TEXT = new ModelCapabilities(false, false, false);
+  public static final ModelCapabilities TEXT = of();
 
   /** Text and tools with tool choice and parallel calls. */
-  public static final ModelCapabilities TEXT_AND_TOOLS = new ModelCapabilities(true, true, true);
+  public static final ModelCapabilities TEXT_AND_TOOLS =
+      of(Capability.TOOLS, Capability.TOOL_CHOICE, Capability.PARALLEL_TOOL_CALLS);
+
+  /** Copies the set. */
+  public ModelCapabilities {
+    Objects.requireNonNull(toolHistory, "toolHistory");
+    EnumSet<Capability> copy = EnumSet.noneOf(Capability.class);
+    copy.addAll(supported);
+    supported = Collections.unmodifiableSet(copy);
+  }
+
+  /**
+   * A model that can do this much and takes no tool history.
+   *
+   * @param supported what it can do
+   * @return the capabilities
+   */
+  public static ModelCapabilities of(Capability... supported) {
+    return new ModelCapabilities(Set.of(supported), ToolHistory.NONE);
+  }
+
+  /**
+   * The same and more.
+   *
+   * @param more what it can do besides
+   * @return a copy
+   */
+  public ModelCapabilities with(Capability... more) {
+    EnumSet<Capability> all = EnumSet.noneOf(Capability.class);
+    all.addAll(supported);
+    all.addAll(List.of(more));
+    return new ModelCapabilities(all, toolHistory);
+  }
+
+  /**
+   * The same with another form of tool history.
+   *
+   * @param form the form
+   * @return a copy
+   */
+  public ModelCapabilities with(ToolHistory form) {
+    return new ModelCapabilities(supported, form);
+  }
+
+  /**
+   * Whether it can do something.
+   *
+   * @param capability what
+   * @return true if it was declared
+   */
+  public boolean has(Capability capability) {
+    return supported.contains(capability);
+  }
 }

@@ -1,7 +1,7 @@
 package dev.warpwright.model;
 
 /** A part of a message. */
-public sealed interface Part permits Part.Text, ToolCall, ToolResult, ProviderState {
+public sealed interface Part permits Part.Text, Image, ToolCall, ToolResult, ProviderState {
   /**
    * Plain text.
    *

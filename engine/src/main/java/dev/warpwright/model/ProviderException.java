@@ -31,6 +31,10 @@ public final class ProviderException extends RuntimeException {
     PROTOCOL,
     /** An error object inside a successful response. */
     PROVIDER_EVENT,
+    /**
+     * A tool that the provider runs itself failed, and may have acted; see {@link #mayHaveActed}.
+     */
+    TOOL_CALL,
     /** The input is longer than the model's context. */
     CONTEXT_LENGTH,
     /** Anything else. */
@@ -52,6 +56,12 @@ public final class ProviderException extends RuntimeException {
   /** What the provider said, redacted. */
   private final @Nullable String providerMessage;
 
+  /** Whether a tool of the provider may have acted. */
+  private final boolean mayHaveActed;
+
+  /** Whether the provider says that the same call may be made again. */
+  private final boolean repeatable;
+
   /** How long the provider asks to wait. */
   private final @Nullable Duration retryAfter;
 
@@ -59,13 +69,17 @@ public final class ProviderException extends RuntimeException {
   private final transient @Nullable Target target;
 
   private ProviderException(Builder builder) {
-    super(Redaction.redact(builder.message), builder.cause);
+    super(
+        Redaction.redact(builder.message),
+        builder.cause == null ? null : Redaction.redact(builder.cause));
     this.kind = builder.kind;
     this.status = builder.status;
     this.code = builder.code;
     this.requestId = builder.requestId;
     this.providerMessage = builder.providerMessage;
     this.retryAfter = builder.retryAfter;
+    this.mayHaveActed = builder.mayHaveActed;
+    this.repeatable = builder.repeatable;
     this.target = null;
   }
 
@@ -77,10 +91,12 @@ public final class ProviderException extends RuntimeException {
     this.requestId = original.requestId;
     this.providerMessage = original.providerMessage;
     this.retryAfter = original.retryAfter;
+    this.mayHaveActed = original.mayHaveActed;
+    this.repeatable = original.repeatable;
     this.target = target;
     setStackTrace(original.getStackTrace());
     for (Throwable suppressed : original.getSuppressed()) {
-      addSuppressed(suppressed);
+      addSuppressed(Redaction.redact(suppressed));
     }
   }
 
@@ -150,6 +166,26 @@ public final class ProviderException extends RuntimeException {
   }
 
   /**
+   * Whether a tool that the provider runs may have acted before the call failed: then nothing is
+   * tried again, on any target.
+   *
+   * @return true for a {@link Kind#TOOL_CALL} whose effects were not ruled out; false for any other
+   *     kind
+   */
+  public boolean mayHaveActed() {
+    return kind == Kind.TOOL_CALL && mayHaveActed;
+  }
+
+  /**
+   * Whether a failed tool call of the provider may be tried again.
+   *
+   * @return true for a {@link Kind#TOOL_CALL} without effects that the provider calls repeatable
+   */
+  public boolean repeatable() {
+    return kind == Kind.TOOL_CALL && !mayHaveActed && repeatable;
+  }
+
+  /**
    * Which target failed.
    *
    * @return the target, once the gateway has said it; an adapter does not know it
@@ -178,6 +214,8 @@ public final class ProviderException extends RuntimeException {
     private @Nullable String requestId;
     private @Nullable String providerMessage;
     private @Nullable Duration retryAfter;
+    private boolean mayHaveActed = true;
+    private boolean repeatable;
     private @Nullable Throwable cause;
 
     private Builder(Kind kind, String message) {
@@ -197,13 +235,32 @@ public final class ProviderException extends RuntimeException {
     }
 
     /**
-     * Sets the structured code or type.
+     * Sets the structured code or type; it is redacted here and cut at 256 characters.
      *
      * @param code the code, or null for none
      * @return this builder
      */
     public Builder code(@Nullable String code) {
-      this.code = code;
+      this.code = code == null ? null : redacted(code);
+      return this;
+    }
+
+    /** Cut last: what is left of a key that was cut might not be recognised. */
+    private static String redacted(String text) {
+      String clean = Redaction.redact(text);
+      return clean.length() <= 256 ? clean : clean.substring(0, 256);
+    }
+
+    /**
+     * Says of a {@link Kind#TOOL_CALL} that the tool has certainly not acted; without this it
+     * counts as one that may have.
+     *
+     * @param repeatable whether the same call may be made again
+     * @return this builder
+     */
+    public Builder withoutEffects(boolean repeatable) {
+      this.mayHaveActed = false;
+      this.repeatable = repeatable;
       return this;
     }
 
@@ -215,10 +272,7 @@ public final class ProviderException extends RuntimeException {
      * @return this builder
      */
     public Builder requestId(@Nullable String requestId) {
-      // Cut last: what is left of a key that was cut might not be recognised.
-      String redacted = requestId == null ? null : Redaction.redact(requestId);
-      this.requestId =
-          redacted == null || redacted.length() <= 256 ? redacted : redacted.substring(0, 256);
+      this.requestId = requestId == null ? null : redacted(requestId);
       return this;
     }
 
@@ -249,7 +303,7 @@ public final class ProviderException extends RuntimeException {
     }
 
     /**
-     * Sets the cause.
+     * Sets the cause; if a text in its chain holds a secret, a copy without it takes its place.
      *
      * @param cause the failure below, or null for none
      * @return this builder

@@ -78,6 +78,18 @@ public final class Redaction {
   private Redaction() {}
 
   /**
+   * Keeps secrets out of a chain of causes.
+   *
+   * @param thrown what was thrown
+   * @return the throwable itself if no text in its chain of causes and suppressed exceptions holds
+   *     a secret, else a copy of the chain that has their class names, stack traces and redacted
+   *     texts
+   */
+  public static Throwable redact(Throwable thrown) {
+    return RedactedException.of(thrown);
+  }
+
+  /**
    * Replaces the secrets in a text.
    *
    * @param text any text

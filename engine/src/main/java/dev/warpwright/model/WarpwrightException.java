@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Each carries a stable {@link #kind()}, the operation's {@link #trace()}, the failure that
  * decided the outcome as its cause, and other failures as suppressed exceptions in order of time.
  * Messages name the rule, the bound and the actual value; they hold no prompt, output, tool data or
- * secret.
+ * secret, and a cause whose text held a secret is replaced by a copy without it.
  */
 public abstract sealed class WarpwrightException extends RuntimeException
     permits AttemptsExhaustedException,
@@ -33,7 +33,7 @@ public abstract sealed class WarpwrightException extends RuntimeException
 
   WarpwrightException(
       FailureKind kind, String message, @Nullable Throwable cause, OperationTrace trace) {
-    super(message, cause);
+    super(Redaction.redact(message), cause == null ? null : Redaction.redact(cause));
     this.kind = kind;
     this.trace = trace;
   }

@@ -2,6 +2,7 @@ package dev.warpwright.route;
 
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ProviderAdapter;
@@ -9,12 +10,12 @@ import dev.warpwright.model.Redaction;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolChoice;
-import dev.warpwright.model.ToolSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Plans an operation: which of a route's targets are tried, in which order. It calls no model and
@@ -36,43 +37,13 @@ public final class RoutePlanner {
   }
 
   /**
-   * What a request needs of a model.
-   *
-   * @param tools whether it brings tools
-   * @param toolChoice whether it forces or forbids calls
-   */
-  public record Needs(boolean tools, boolean toolChoice) {
-    /**
-     * What these parts of a request need.
-     *
-     * @param tools its tools
-     * @param choice its tool choice
-     * @return the needs
-     */
-    public static Needs of(List<ToolSpec> tools, ToolChoice choice) {
-      return new Needs(!tools.isEmpty(), !(choice instanceof ToolChoice.Auto));
-    }
-
-    private List<String> missingIn(ModelCapabilities capabilities) {
-      List<String> missing = new ArrayList<>();
-      if (tools && !capabilities.tools()) {
-        missing.add("tools");
-      }
-      if (toolChoice && !capabilities.toolChoice()) {
-        missing.add("toolChoice");
-      }
-      return missing;
-    }
-  }
-
-  /**
    * Plans.
    *
    * @param route the targets of the request
-   * @param needs what the request needs
+   * @param needs what a model must be able to do
    * @return the plan; it may have no candidate
    */
-  public RoutePlan plan(Route route, Needs needs) {
+  public RoutePlan plan(Route route, Set<Capability> needs) {
     List<Target> ordered = route.candidates();
     List<RoutePlan.Candidate> candidates = new ArrayList<>(ordered.size());
     List<Attempt> skips = new ArrayList<>();
@@ -89,13 +60,31 @@ public final class RoutePlanner {
         new RouteDecision(ordered, RouteDecision.ReasonCode.ROUTING_ORDERED), candidates, skips);
   }
 
+  /**
+   * The skip of a target whose model cannot do what a single step needs.
+   *
+   * @param step the step
+   * @param target the target
+   * @param rank its index in the decision
+   * @param need what the step needs
+   * @return the entry
+   */
+  public static Attempt missing(int step, Target target, int rank, Capability need) {
+    return Attempt.skip(
+        step, target, ReasonCode.MODEL_CAPABILITIES, rank, doesNotDeclare(need.label()));
+  }
+
+  private static String doesNotDeclare(String missing) {
+    return "The model does not declare " + missing + ".";
+  }
+
   private sealed interface Check {
     record Passed(LanguageModel model, ModelCapabilities capabilities) implements Check {}
 
     record Missed(ReasonCode code, String message) implements Check {}
   }
 
-  private Check check(Target target, Needs needs) {
+  private Check check(Target target, Set<Capability> needs) {
     ProviderAdapter adapter = adapters.get(target.provider());
     if (adapter == null) {
       return new Check.Missed(
@@ -117,11 +106,14 @@ public final class RoutePlanner {
       return new Check.Missed(
           ReasonCode.OPERATION_SKIP, Redaction.redact("The model could not be made: " + why));
     }
-    List<String> missing = needs.missingIn(capabilities);
-    if (!missing.isEmpty()) {
-      return new Check.Missed(
-          ReasonCode.MODEL_CAPABILITIES,
-          "The model does not declare " + String.join(", ", missing) + ".");
+    if (!capabilities.supported().containsAll(needs)) {
+      String missing =
+          needs.stream()
+              .filter(need -> !capabilities.has(need))
+              .sorted()
+              .map(Capability::label)
+              .collect(Collectors.joining(", "));
+      return new Check.Missed(ReasonCode.MODEL_CAPABILITIES, doesNotDeclare(missing));
     }
     return new Check.Passed(model, capabilities);
   }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Part;
@@ -254,6 +255,7 @@ public final class RunEventCodec {
   @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "type")
   @JsonSubTypes({
     @JsonSubTypes.Type(value = Part.Text.class, name = "text"),
+    @JsonSubTypes.Type(value = Image.class, name = "image"),
     @JsonSubTypes.Type(value = ToolCall.class, name = "tool_call"),
     @JsonSubTypes.Type(value = ToolResult.class, name = "tool_result"),
     @JsonSubTypes.Type(value = ProviderState.class, name = "provider_state")

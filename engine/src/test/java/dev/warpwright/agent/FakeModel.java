@@ -1,5 +1,6 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LanguageModel;
@@ -51,7 +52,8 @@ public final class FakeModel implements ProviderAdapter, LanguageModel {
 
   /** The same answers from a model that does not declare parallel tool calls. */
   public FakeModel sequential() {
-    return new FakeModel(answers, new ModelCapabilities(true, true, false), onAsk);
+    return new FakeModel(
+        answers, ModelCapabilities.of(Capability.TOOLS, Capability.TOOL_CHOICE), onAsk);
   }
 
   /** Tells which answer is asked for, before it is given. */

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
-import dev.warpwright.model.Json;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
@@ -15,13 +15,11 @@ import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolChoice;
-import dev.warpwright.model.ToolSpec;
 import dev.warpwright.route.RoutePlan.Candidate;
-import dev.warpwright.route.RoutePlanner.Needs;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Which targets may be called, in which order. */
 final class RoutePlannerTest {
-  private static final Needs TEXT = new Needs(false, false);
+  private static final Set<Capability> TEXT = Set.of();
   private static final Target X = Target.of("p", "x");
   private static final Target Y = Target.of("p", "y");
 
@@ -50,7 +48,8 @@ final class RoutePlannerTest {
         };
   }
 
-  private static RoutePlan plan(Map<String, ProviderAdapter> adapters, Needs needs, Target... t) {
+  private static RoutePlan plan(
+      Map<String, ProviderAdapter> adapters, Set<Capability> needs, Target... t) {
     return new RoutePlanner(adapters).plan(new Route(t[0], List.of(t).subList(1, t.length)), needs);
   }
 
@@ -89,15 +88,15 @@ final class RoutePlannerTest {
 
   static Stream<Arguments> needsAndCapabilities() {
     var none = ModelCapabilities.TEXT;
-    var tools = new ModelCapabilities(true, false, false);
+    var tools = ModelCapabilities.of(Capability.TOOLS);
     var all = ModelCapabilities.TEXT_AND_TOOLS;
     return Stream.of(
-        Arguments.of(new Needs(false, false), none, ""),
-        Arguments.of(new Needs(true, false), none, "tools"),
-        Arguments.of(new Needs(true, true), none, "tools, toolChoice"),
-        Arguments.of(new Needs(true, false), tools, ""),
-        Arguments.of(new Needs(true, true), tools, "toolChoice"),
-        Arguments.of(new Needs(true, true), all, ""));
+        Arguments.of(Set.of(), none, ""),
+        Arguments.of(Set.of(Capability.TOOLS), none, "tools"),
+        Arguments.of(Set.of(Capability.TOOLS, Capability.TOOL_CHOICE), none, "tools, toolChoice"),
+        Arguments.of(Set.of(Capability.TOOLS), tools, ""),
+        Arguments.of(Set.of(Capability.TOOLS, Capability.TOOL_CHOICE), tools, "toolChoice"),
+        Arguments.of(Set.of(Capability.TOOLS, Capability.TOOL_CHOICE), all, ""));
   }
 
   @ParameterizedTest
@@ -106,7 +105,7 @@ final class RoutePlannerTest {
   @Tag("R78")
   @Tag("R79")
   void aMissingCapabilityIsASkipThatNamesIt(
-      Needs needs, ModelCapabilities capabilities, String missing) {
+      Set<Capability> needs, ModelCapabilities capabilities, String missing) {
     RoutePlan plan = plan(Map.of("p", adapter(capabilities)), needs, X);
 
     if (missing.isEmpty()) {
@@ -121,24 +120,13 @@ final class RoutePlannerTest {
   }
 
   @Test
-  @Tag("R78")
-  void everyChoiceButAutoNeedsToolChoice() {
-    List<ToolSpec> some = List.of(new ToolSpec("t", "A tool.", Json.EMPTY_OBJECT));
-    assertEquals(new Needs(false, false), Needs.of(List.of(), ToolChoice.AUTO));
-    assertEquals(new Needs(true, false), Needs.of(some, ToolChoice.AUTO));
-    for (ToolChoice choice : List.of(ToolChoice.NONE, ToolChoice.REQUIRED, ToolChoice.tool("t"))) {
-      assertEquals(new Needs(true, true), Needs.of(some, choice));
-    }
-  }
-
-  @Test
   @Tag("R57")
   void theFirstMissDecides() {
     ProviderAdapter broken =
         id -> {
           throw new IllegalStateException("broken");
         };
-    Needs needs = new Needs(true, true);
+    Set<Capability> needs = Set.of(Capability.TOOLS, Capability.TOOL_CHOICE);
 
     RoutePlan plan =
         plan(

@@ -10,6 +10,7 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.ToolHistory;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -18,7 +19,9 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * The Anthropic Messages protocol: Claude, and servers that speak as it does.
@@ -54,11 +57,17 @@ public final class AnthropicMessages implements ProviderAdapter {
           "ANTHROPIC_BASE_URL",
           "/v1");
 
+  private static final ModelCapabilities TEXT_AND_TOOLS =
+      ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.NATIVE);
+
   private final Connection connection;
+  private final Function<String, ModelCapabilities> capabilities;
   private final Thinking thinking;
 
-  private AnthropicMessages(Connection connection, Thinking thinking) {
+  private AnthropicMessages(
+      Connection connection, Function<String, ModelCapabilities> capabilities, Thinking thinking) {
     this.connection = connection;
+    this.capabilities = capabilities;
     this.thinking = thinking;
   }
 
@@ -97,7 +106,7 @@ public final class AnthropicMessages implements ProviderAdapter {
 
     @Override
     public ModelCapabilities capabilities() {
-      return ModelCapabilities.TEXT_AND_TOOLS;
+      return capabilities.apply(modelId);
     }
 
     @Override
@@ -117,6 +126,7 @@ public final class AnthropicMessages implements ProviderAdapter {
   /** Collects what an {@link AnthropicMessages} needs; not thread-safe. */
   public static final class Builder {
     private final ConnectionSettings settings = new ConnectionSettings(DEFAULTS);
+    private Function<String, ModelCapabilities> capabilities = modelId -> TEXT_AND_TOOLS;
     private final Set<String> betas = new LinkedHashSet<>();
     private String version = "2023-06-01";
     private Thinking thinking = new Thinking.Unset();
@@ -172,10 +182,10 @@ public final class AnthropicMessages implements ProviderAdapter {
     }
 
     /**
-     * Lets the model think first, within a budget, on every call. Calls then set neither a
-     * temperature nor a tool that must be called, and their {@code maxTokens}, if set, is more than
-     * the budget: others are refused before anything is sent. Newer models take {@link
-     * #adaptiveThinking()} instead.
+     * Lets the model think first, within a budget, on every call that asks for no reasoning of its
+     * own. Calls then set neither a temperature nor a tool that must be called, and their {@code
+     * maxTokens}, if set, is more than the budget: others are refused before anything is sent.
+     * Newer models take {@link #adaptiveThinking()} instead.
      *
      * @param tokens 1 024 or more; the provider treats it as a target
      * @return this builder
@@ -191,13 +201,27 @@ public final class AnthropicMessages implements ProviderAdapter {
     }
 
     /**
-     * Lets the model decide on every call whether and how much it thinks; takes the place of {@link
-     * #thinkingBudget}.
+     * Lets the model decide on every call that asks for no reasoning of its own whether and how
+     * much it thinks; takes the place of {@link #thinkingBudget}.
      *
      * @return this builder
      */
     public Builder adaptiveThinking() {
-      this.thinking = new Thinking.Adaptive();
+      this.thinking = new Thinking.Adaptive(Optional.empty());
+      return this;
+    }
+
+    /**
+     * Declares what each model can do. The protocol cannot be asked, and servers that speak it
+     * differ; without this every model counts as one that takes text and tools, and images or
+     * requests to reason go elsewhere.
+     *
+     * @param declared the capabilities of a model id; called once per operation and target, must
+     *     not block
+     * @return this builder
+     */
+    public Builder capabilities(Function<String, ModelCapabilities> declared) {
+      this.capabilities = Objects.requireNonNull(declared, "declared");
       return this;
     }
 
@@ -274,7 +298,8 @@ public final class AnthropicMessages implements ProviderAdapter {
       if (!betas.isEmpty()) {
         headers.put("anthropic-beta", String.join(",", betas));
       }
-      return new AnthropicMessages(settings.connect(headers, MessagesErrors.TABLE), thinking);
+      return new AnthropicMessages(
+          settings.connect(headers, MessagesErrors.TABLE), capabilities, thinking);
     }
 
     /** Shows whether there is a key, not the key. */

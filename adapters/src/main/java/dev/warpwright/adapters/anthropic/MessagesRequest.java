@@ -4,10 +4,12 @@ import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.adapters.wire.PendingResults;
 import dev.warpwright.adapters.wire.RequestRules;
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
+import dev.warpwright.model.Reasoning.Effort;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
@@ -16,6 +18,8 @@ import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -65,10 +69,11 @@ final class MessagesRequest {
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
   }
 
-  private ObjectNode write(Thinking wanted) {
+  private ObjectNode write(Thinking byDefault) {
+    Thinking wanted = call.reasoning().map(Thinking::of).orElse(byDefault);
     Thinking thinking = mayThink(wanted) ? wanted : new Thinking.Unset();
     requireFitting(thinking);
-    ObjectNode body = StrictJson.mapper().createObjectNode();
+    ObjectNode body = RequestRules.providerOptions(call);
     body.put("model", modelId);
     body.put("max_tokens", call.maxTokens().orElseGet(() -> defaultMaxTokens(thinking)));
     String system = system();
@@ -76,7 +81,7 @@ final class MessagesRequest {
       body.put("system", system);
     }
     call.messages().forEach(this::add);
-    addResults("");
+    addResults();
     if (messages.isEmpty()) {
       throw RequestRules.refused("A call needs at least one message that is not blank.");
     }
@@ -84,7 +89,13 @@ final class MessagesRequest {
     tools(body);
     switch (thinking) {
       case Thinking.Unset _ -> {}
-      case Thinking.Adaptive _ -> body.putObject("thinking").put("type", "adaptive");
+      case Thinking.Adaptive(Optional<Effort> effort) -> {
+        body.putObject("thinking").put("type", "adaptive");
+        effort.ifPresent(
+            hard ->
+                body.withObjectProperty("output_config")
+                    .put("effort", hard.name().toLowerCase(Locale.ROOT)));
+      }
       case Thinking.Budget(int tokens) ->
           body.putObject("thinking").put("type", "enabled").put("budget_tokens", tokens);
     }
@@ -149,9 +160,9 @@ final class MessagesRequest {
   private void add(Message message) {
     switch (message.role()) {
       case SYSTEM -> {} // stands outside the conversation
-      case USER -> addResults(message.text());
+      case USER -> addUser(message);
       case ASSISTANT -> {
-        addResults("");
+        addResults();
         addAnswer(message);
         results.answered(message);
       }
@@ -159,17 +170,42 @@ final class MessagesRequest {
     }
   }
 
-  /** The results that were gathered and the text behind them, as one message. */
-  private void addResults(String text) {
+  /** The results that were gathered and what the user says behind them, as one message. */
+  private void addUser(Message message) {
     List<ToolResult> taken = results.take();
-    if (taken.isEmpty()) {
-      if (!text.isBlank()) {
-        messages.addObject().put("role", "user").put("content", text);
+    if (taken.isEmpty() && message.images().isEmpty()) {
+      if (!message.text().isBlank()) {
+        messages.addObject().put("role", "user").put("content", message.text());
       }
       return;
     }
     ArrayNode content = messages.addObject().put("role", "user").putArray("content");
-    for (ToolResult result : taken) {
+    addBlocks(taken, content);
+    for (Part part : message.parts()) {
+      switch (part) {
+        case Part.Text(String text) when text.isBlank() -> {}
+        case Part.Text(String text) -> content.add(block("text").put("text", text));
+        case Image image -> content.add(block("image").set("source", source(image)));
+        default -> throw new AssertionError("No part of a user: " + part);
+      }
+    }
+  }
+
+  private static ObjectNode source(Image image) {
+    return image.inline()
+        ? block("base64").put("media_type", image.mediaType()).put("data", image.base64())
+        : block("url").put("url", image.url());
+  }
+
+  private void addResults() {
+    List<ToolResult> taken = results.take();
+    if (!taken.isEmpty()) {
+      addBlocks(taken, messages.addObject().put("role", "user").putArray("content"));
+    }
+  }
+
+  private static void addBlocks(List<ToolResult> results, ArrayNode content) {
+    for (ToolResult result : results) {
       ObjectNode block = content.addObject().put("type", "tool_result");
       block.put("tool_use_id", IDS.map(result.callId()));
       if (result.error()) {
@@ -178,9 +214,6 @@ final class MessagesRequest {
       } else {
         block.put("content", result.output().text());
       }
-    }
-    if (!text.isBlank()) {
-      content.addObject().put("type", "text").put("text", text);
     }
   }
 
@@ -213,7 +246,7 @@ final class MessagesRequest {
           blocks.add(block);
         }
         case ProviderState state -> ThinkingBlocks.replay(modelId, state).ifPresent(blocks::add);
-        case ToolResult _ -> throw new AssertionError("A result in an answer.");
+        case ToolResult _, Image _ -> throw new AssertionError("No part of an answer: " + part);
       }
     }
     return blocks;

@@ -1,5 +1,10 @@
 package dev.warpwright.adapters.anthropic;
 
+import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.model.Reasoning;
+import dev.warpwright.model.Reasoning.Effort;
+import java.util.Optional;
+
 /** Whether a model is asked to think before it answers. */
 sealed interface Thinking {
   /** The smallest budget that the protocol accepts, in tokens. */
@@ -8,8 +13,12 @@ sealed interface Thinking {
   /** Nothing is said about it. */
   record Unset() implements Thinking {}
 
-  /** The model decides when and how much. */
-  record Adaptive() implements Thinking {}
+  /**
+   * The model decides when and how much.
+   *
+   * @param effort how hard it should try, if that is said
+   */
+  record Adaptive(Optional<Effort> effort) implements Thinking {}
 
   /**
    * The model thinks first, within a budget.
@@ -17,4 +26,23 @@ sealed interface Thinking {
    * @param tokens the budget, a part of the limit of output tokens
    */
   record Budget(int tokens) implements Thinking {}
+
+  /**
+   * What a call asks for instead of what the adapter does by default.
+   *
+   * @throws ProviderException if the protocol has no word for it
+   */
+  static Thinking of(Reasoning wanted) {
+    return switch (wanted) {
+      case Reasoning.ByEffort(Effort effort) when effort != Effort.MINIMAL ->
+          new Adaptive(Optional.of(effort));
+      case Reasoning.ByEffort _ ->
+          throw RequestRules.refused("This protocol knows no effort below LOW.");
+      case Reasoning.ByBudget(int tokens) when tokens >= MIN_BUDGET -> new Budget(tokens);
+      case Reasoning.ByBudget(int tokens) ->
+          throw RequestRules.refused(
+              "A reasoning budget must be %d tokens or more here, but is %d."
+                  .formatted(MIN_BUDGET, tokens));
+    };
+  }
 }

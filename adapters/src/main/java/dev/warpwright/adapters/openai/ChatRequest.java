@@ -4,10 +4,12 @@ import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.adapters.wire.PendingResults;
 import dev.warpwright.adapters.wire.RequestRules;
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
@@ -15,6 +17,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -42,15 +45,26 @@ final class ChatRequest {
 
   /** The request's body, UTF-8. */
   static byte[] body(String modelId, ModelCall call) {
-    ObjectNode body = StrictJson.mapper().createObjectNode();
+    ObjectNode body = RequestRules.providerOptions(call);
     body.put("model", modelId);
     messages(call.messages(), body.putArray("messages"));
     tools(call, body);
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
-    call.maxTokens().ifPresent(limit -> body.put("max_tokens", limit));
+    String limitName = call.reasoning().isPresent() ? "max_completion_tokens" : "max_tokens";
+    call.maxTokens().ifPresent(limit -> body.put(limitName, limit));
+    call.reasoning().ifPresent(wanted -> body.put("reasoning_effort", effort(wanted)));
     body.put("stream", false);
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String effort(Reasoning wanted) {
+    return switch (wanted) {
+      case Reasoning.ByEffort(Reasoning.Effort effort) -> effort.name().toLowerCase(Locale.ROOT);
+      case Reasoning.ByBudget _ ->
+          throw RequestRules.refused(
+              "This protocol takes an effort of reasoning, not a budget of tokens.");
+    };
   }
 
   private static void tools(ModelCall call, ObjectNode body) {
@@ -84,7 +98,7 @@ final class ChatRequest {
       }
       switch (message.role()) {
         case SYSTEM -> text("system", message, out);
-        case USER -> text("user", message, out);
+        case USER -> user(message, out);
         case ASSISTANT -> {
           assistant(message, out);
           results.answered(message);
@@ -97,6 +111,26 @@ final class ChatRequest {
 
   private static void text(String role, Message message, ArrayNode out) {
     out.addObject().put("role", role).put("content", message.text());
+  }
+
+  private static void user(Message message, ArrayNode out) {
+    if (message.images().isEmpty()) {
+      text("user", message, out);
+      return;
+    }
+    ArrayNode content = out.addObject().put("role", "user").putArray("content");
+    for (Part part : message.parts()) {
+      switch (part) {
+        case Part.Text(String text) -> content.addObject().put("type", "text").put("text", text);
+        case Image image ->
+            content
+                .addObject()
+                .put("type", "image_url")
+                .putObject("image_url")
+                .put("url", image.url());
+        default -> throw new AssertionError("No part of a user: " + part);
+      }
+    }
   }
 
   private static void assistant(Message message, ArrayNode out) {

@@ -9,6 +9,7 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.ToolHistory;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,10 +49,15 @@ public final class OpenAiChat implements ProviderAdapter {
           "OPENAI_BASE_URL",
           "");
 
-  private final Connection connection;
+  private static final ModelCapabilities TEXT_AND_TOOLS =
+      ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.JSON);
 
-  private OpenAiChat(Connection connection) {
+  private final Connection connection;
+  private final Function<String, ModelCapabilities> capabilities;
+
+  private OpenAiChat(Connection connection, Function<String, ModelCapabilities> capabilities) {
     this.connection = connection;
+    this.capabilities = capabilities;
   }
 
   /**
@@ -88,7 +95,7 @@ public final class OpenAiChat implements ProviderAdapter {
 
     @Override
     public ModelCapabilities capabilities() {
-      return ModelCapabilities.TEXT_AND_TOOLS;
+      return capabilities.apply(modelId);
     }
 
     @Override
@@ -108,6 +115,7 @@ public final class OpenAiChat implements ProviderAdapter {
   /** Collects what an {@link OpenAiChat} needs; not thread-safe. */
   public static final class Builder {
     private final ConnectionSettings settings = new ConnectionSettings(DEFAULTS);
+    private Function<String, ModelCapabilities> capabilities = modelId -> TEXT_AND_TOOLS;
     private @Nullable String organization;
     private @Nullable String project;
 
@@ -156,6 +164,20 @@ public final class OpenAiChat implements ProviderAdapter {
      */
     public Builder project(String project) {
       this.project = HeaderValues.requireText("project", project);
+      return this;
+    }
+
+    /**
+     * Declares what each model can do. The protocol cannot be asked, and servers that speak it
+     * differ; without this every model counts as one that takes text and tools, and images or
+     * requests to reason go elsewhere.
+     *
+     * @param declared the capabilities of a model id; called once per operation and target, must
+     *     not block
+     * @return this builder
+     */
+    public Builder capabilities(Function<String, ModelCapabilities> declared) {
+      this.capabilities = Objects.requireNonNull(declared, "declared");
       return this;
     }
 
@@ -228,7 +250,7 @@ public final class OpenAiChat implements ProviderAdapter {
       put(headers, "Authorization", settings.key().map(key -> "Bearer " + key).orElse(null));
       put(headers, "OpenAI-Organization", organization);
       put(headers, "OpenAI-Project", project);
-      return new OpenAiChat(settings.connect(headers, ChatErrors.TABLE));
+      return new OpenAiChat(settings.connect(headers, ChatErrors.TABLE), capabilities);
     }
 
     private static void put(Map<String, String> headers, String name, @Nullable String value) {

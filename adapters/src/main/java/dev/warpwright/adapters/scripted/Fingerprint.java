@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
@@ -28,6 +29,7 @@ final class Fingerprint {
       for (Part part : message.parts()) {
         switch (part) {
           case Part.Text text -> add(digest, text.text());
+          case Image image -> {} // the wire is read for words only
           case ToolCall call -> {
             add(digest, call.id());
             add(digest, call.name());

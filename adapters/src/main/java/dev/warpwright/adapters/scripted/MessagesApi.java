@@ -2,6 +2,7 @@ package dev.warpwright.adapters.scripted;
 
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
@@ -109,7 +110,7 @@ final class MessagesApi implements Protocol {
         }
       }
       case ProviderState state -> content.add(StrictJson.read(state.data().text()));
-      case ToolResult _ -> throw new AssertionError("A result in an answer.");
+      case ToolResult _, Image _ -> throw new AssertionError("No part of an answer: " + part);
     }
   }
 

@@ -1,10 +1,12 @@
 package dev.warpwright.adapters.wire;
 
+import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import java.math.BigDecimal;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What every request writer checks before anything is sent. Pure. */
 public final class RequestRules {
@@ -23,6 +25,21 @@ public final class RequestRules {
       throw refused(name + " must be a finite number.");
     }
     return new BigDecimal(Double.toString(value));
+  }
+
+  /**
+   * The members that only the provider knows, to begin a request's body with: what the writer sets
+   * afterwards replaces them.
+   *
+   * @param call what is asked
+   * @return a new object with the call's provider options
+   * @throws ProviderException if they are no object
+   */
+  public static ObjectNode providerOptions(ModelCall call) {
+    if (StrictJson.read(call.providerOptions().text()) instanceof ObjectNode options) {
+      return options;
+    }
+    throw refused("Provider options must be a JSON object.");
   }
 
   /**

@@ -28,8 +28,8 @@ import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolHistory;
 import dev.warpwright.model.ToolSpec;
-import dev.warpwright.task.Deadline;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -37,8 +37,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -99,13 +97,9 @@ final class AnthropicMessagesTest {
   }
 
   private static ModelCall call(List<Message> messages) {
-    return new ModelCall(
-        messages,
-        List.of(new ToolSpec("f", "Does.", Json.parse("{\"type\":\"object\"}"))),
-        ToolChoice.AUTO,
-        OptionalDouble.empty(),
-        OptionalInt.empty(),
-        Deadline.never());
+    return ModelCall.builder(messages)
+        .tools(List.of(new ToolSpec("f", "Does.", Json.parse("{\"type\":\"object\"}"))))
+        .build();
   }
 
   private ProviderException failure() {
@@ -346,13 +340,7 @@ final class AnthropicMessagesTest {
   @Test
   void what_cannot_be_sent_is_refused_without_a_request() throws Exception {
     ModelCall named =
-        new ModelCall(
-            List.of(Message.user("Hi")),
-            List.of(),
-            ToolChoice.REQUIRED,
-            OptionalDouble.empty(),
-            OptionalInt.empty(),
-            Deadline.never());
+        ModelCall.builder(List.of(Message.user("Hi"))).toolChoice(ToolChoice.REQUIRED).build();
     ProviderException refused =
         assertThrows(ProviderException.class, () -> adapter.model("m").generate(named));
     assertEquals(Kind.OTHER, refused.kind());
@@ -497,7 +485,8 @@ final class AnthropicMessagesTest {
         assertFalse(shown.toString().contains("s3cr3t"), shown.toString());
       }
       assertTrue(claude.model("claude-x").toString().contains("claude-x"));
-      assertEquals(ModelCapabilities.TEXT_AND_TOOLS, claude.model("claude-x").capabilities());
+      assertEquals(
+          ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.NATIVE), claude.model("claude-x").capabilities());
     }
   }
 }

@@ -5,27 +5,32 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import dev.warpwright.task.Deadline;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Golden bodies: exact bytes. */
@@ -56,8 +61,12 @@ final class MessagesRequestTest {
         choice.equals(ToolChoice.AUTO) || choice.equals(ToolChoice.tool("missing"))
             ? List.of()
             : List.of(WEATHER);
-    return new ModelCall(
-        List.of(messages), tools, choice, temperature, maxTokens, Deadline.never());
+    return ModelCall.builder(List.of(messages))
+        .tools(tools)
+        .toolChoice(choice)
+        .temperature(temperature)
+        .maxTokens(maxTokens)
+        .build();
   }
 
   private static ModelCall call(Message... messages) {
@@ -99,6 +108,75 @@ final class MessagesRequestTest {
 
   // --- the conversation
   // ---------------------------------------------------------------------------
+
+  @Test
+  @Tag("R77")
+  @Tag("C12")
+  void an_image_is_a_block_behind_what_stands_before_it() {
+    Image picture = Image.of("image/png", new byte[] {1, 2, 3});
+    Image remote = new Image("https://example.com/cat.png");
+    assertEquals(
+        """
+        [{"role":"user","content":[{"type":"text","text":"Which?"},\
+        {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},\
+        {"type":"image","source":{"type":"url","url":"https://example.com/cat.png"}}]}]\
+        """,
+        messages(Message.user("Which?", picture, remote)));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MINIMAL")
+  @Tag("R372")
+  void an_effort_of_reasoning_takes_the_place_of_the_adapters_own_thinking(
+      Reasoning.Effort effort) {
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("?")))
+            .reasoning(Optional.of(Reasoning.effort(effort)))
+            .build();
+    String body = body(call, new Thinking.Budget(2_000));
+    assertTrue(
+        body.endsWith(
+            "\"thinking\":{\"type\":\"adaptive\"},\"output_config\":{\"effort\":\""
+                + effort.name().toLowerCase(Locale.ROOT)
+                + "\"},\"stream\":false}"),
+        body);
+  }
+
+  @Test
+  @Tag("R372")
+  void a_budget_of_reasoning_is_written_and_what_the_protocol_has_no_word_for_is_refused() {
+    Message question = Message.user("?");
+    ModelCall budget =
+        ModelCall.builder(List.of(question)).reasoning(Optional.of(Reasoning.budget(4_096))).build();
+    assertTrue(
+        body(budget, OFF)
+            .contains("\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":4096}"));
+    for (Reasoning unknown :
+        List.of(Reasoning.budget(1_023), Reasoning.effort(Reasoning.Effort.MINIMAL))) {
+      ModelCall call =
+          ModelCall.builder(List.of(question)).reasoning(Optional.of(unknown)).build();
+      assertThrows(ProviderException.class, () -> body(call, OFF));
+    }
+  }
+
+  @Test
+  @Tag("R376")
+  void options_of_the_provider_add_members_and_override_none() {
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("?")))
+            .providerOptions(
+                Json.parse(
+                    """
+                    {"top_k":5,"model":"other","messages":[],"stream":true,"max_tokens":1}
+                    """))
+            .build();
+    var body = StrictJson.read(body(call, OFF));
+    assertEquals("claude-x", body.path("model").stringValue());
+    assertEquals(1, body.path("messages").size());
+    assertEquals(1_024, body.path("max_tokens").intValue());
+    assertFalse(body.path("stream").booleanValue());
+    assertEquals(5, body.path("top_k").intValue());
+  }
 
   @Test
   void system_messages_leave_the_conversation_and_texts_are_plain_strings() {
@@ -297,14 +375,7 @@ final class MessagesRequestTest {
 
   @Test
   void auto_is_left_out_and_without_tools_none_can_be_required() {
-    ModelCall auto =
-        new ModelCall(
-            List.of(Message.user("?")),
-            List.of(WEATHER),
-            ToolChoice.AUTO,
-            OptionalDouble.empty(),
-            OptionalInt.empty(),
-            Deadline.never());
+    ModelCall auto = ModelCall.builder(List.of(Message.user("?"))).tools(List.of(WEATHER)).build();
     assertTrue(body(auto, OFF).endsWith(WEATHER_JSON + ",\"stream\":false}"));
     ModelCall missing =
         call(
@@ -397,7 +468,7 @@ final class MessagesRequestTest {
         "{\"model\":\"claude-x\",\"max_tokens\":16384,"
             + "\"messages\":[{\"role\":\"user\",\"content\":\"?\"}],"
             + "\"thinking\":{\"type\":\"adaptive\"},\"stream\":false}",
-        body(call(Message.user("?")), new Thinking.Adaptive()));
+        body(call(Message.user("?")), new Thinking.Adaptive(Optional.empty())));
   }
 
   @Test
@@ -415,7 +486,7 @@ final class MessagesRequestTest {
             call(ToolChoice.REQUIRED, unset, none, hi),
             call(ToolChoice.tool("get_weather"), unset, none, hi))) {
       assertTrue(refused(call, BUDGET).getMessage().contains("budget"));
-      assertTrue(body(call, new Thinking.Adaptive()).contains("adaptive"));
+      assertTrue(body(call, new Thinking.Adaptive(Optional.empty())).contains("adaptive"));
     }
   }
 

@@ -1,29 +1,36 @@
 package dev.warpwright.adapters.openai;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.wire.AcceptedIds;
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import dev.warpwright.task.Deadline;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Golden bodies: exact bytes. */
@@ -44,8 +51,7 @@ final class ChatRequestTest {
       """;
 
   private static ModelCall call(List<Message> messages, List<ToolSpec> tools, ToolChoice choice) {
-    return new ModelCall(
-        messages, tools, choice, OptionalDouble.empty(), OptionalInt.empty(), Deadline.never());
+    return ModelCall.builder(messages).tools(tools).toolChoice(choice).build();
   }
 
   private static String body(ModelCall call) {
@@ -89,15 +95,74 @@ final class ChatRequestTest {
   }
 
   @Test
+  @Tag("R77")
+  @Tag("C12")
+  void an_image_makes_the_content_a_list_of_parts_in_their_order() {
+    Image picture = Image.of("image/png", new byte[] {1, 2, 3});
+    Image remote = new Image("https://example.com/cat.png");
+    assertEquals(
+        """
+        [{"role":"user","content":[{"type":"text","text":"Which?"},\
+        {"type":"image_url","image_url":{"url":"data:image/png;base64,AQID"}},\
+        {"type":"image_url","image_url":{"url":"https://example.com/cat.png"}}]}]\
+        """,
+        messages(Message.user("Which?", picture, remote)));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @Tag("R372")
+  void an_effort_of_reasoning_is_written_with_its_own_limit_of_tokens(Reasoning.Effort effort) {
+    ModelCall call =
+        ModelCall.builder(List.of())
+            .reasoning(Optional.of(Reasoning.effort(effort)))
+            .maxTokens(OptionalInt.of(100))
+            .build();
+    assertEquals(
+        "{\"model\":\"gpt-x\",\"messages\":[],\"max_completion_tokens\":100,"
+            + "\"reasoning_effort\":\""
+            + effort.name().toLowerCase(Locale.ROOT)
+            + "\",\"stream\":false}",
+        body(call));
+  }
+
+  @Test
+  @Tag("R372")
+  void a_budget_of_reasoning_is_refused_and_not_guessed_at() {
+    ModelCall call =
+        ModelCall.builder(List.of()).reasoning(Optional.of(Reasoning.budget(2_000))).build();
+    ProviderException refused = assertThrows(ProviderException.class, () -> body(call));
+    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+  }
+
+  @Test
+  @Tag("R376")
+  void options_of_the_provider_add_members_and_override_none() {
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("?")))
+            .providerOptions(
+                Json.parse(
+                    """
+                    {"seed":7,"model":"other","messages":[],"stream":true,"top_p":0.50}
+                    """))
+            .build();
+    String body = body(call);
+    assertEquals("gpt-x", StrictJson.read(body).path("model").stringValue());
+    assertEquals(1, StrictJson.read(body).path("messages").size());
+    assertFalse(StrictJson.read(body).path("stream").booleanValue());
+    assertTrue(body.contains("\"seed\":7"), body);
+    assertTrue(body.contains("\"top_p\":0.50"), body);
+  }
+
+  @Test
   void tools_and_options_are_written_when_they_are_set() {
     ModelCall call =
-        new ModelCall(
-            List.of(Message.user("?")),
-            List.of(WEATHER),
-            ToolChoice.REQUIRED,
-            OptionalDouble.of(0.7),
-            OptionalInt.of(100),
-            Deadline.never());
+        ModelCall.builder(List.of(Message.user("?")))
+            .tools(List.of(WEATHER))
+            .toolChoice(ToolChoice.REQUIRED)
+            .temperature(OptionalDouble.of(0.7))
+            .maxTokens(OptionalInt.of(100))
+            .build();
     assertEquals(
         "{\"model\":\"gpt-x\",\"messages\":[{\"role\":\"user\",\"content\":\"?\"}],"
             + WEATHER_JSON
@@ -140,13 +205,7 @@ final class ChatRequestTest {
   @Tag("Y28")
   void a_temperature_is_written_as_it_reads(double temperature, String written) {
     ModelCall call =
-        new ModelCall(
-            List.of(),
-            List.of(),
-            ToolChoice.AUTO,
-            OptionalDouble.of(temperature),
-            OptionalInt.empty(),
-            Deadline.never());
+        ModelCall.builder(List.of()).temperature(OptionalDouble.of(temperature)).build();
     assertEquals(
         "{\"model\":\"gpt-x\",\"messages\":[],\"temperature\":" + written + ",\"stream\":false}",
         body(call));
@@ -156,13 +215,7 @@ final class ChatRequestTest {
   @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
   void a_temperature_that_is_no_number_is_refused(double temperature) {
     ModelCall call =
-        new ModelCall(
-            List.of(),
-            List.of(),
-            ToolChoice.AUTO,
-            OptionalDouble.of(temperature),
-            OptionalInt.empty(),
-            Deadline.never());
+        ModelCall.builder(List.of()).temperature(OptionalDouble.of(temperature)).build();
     assertThrows(ProviderException.class, () -> body(call));
   }
 

@@ -20,17 +20,13 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.TokenCount.Provenance;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.Usage;
-import dev.warpwright.task.Deadline;
 import java.net.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,14 +40,7 @@ final class ChatResponseTest {
 
   private static ModelResponse read(String body, Message... conversation) {
     byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-    ModelCall call =
-        new ModelCall(
-            List.of(conversation),
-            List.of(),
-            ToolChoice.AUTO,
-            OptionalDouble.empty(),
-            OptionalInt.empty(),
-            Deadline.never());
+    ModelCall call = ModelCall.builder(List.of(conversation)).build();
     return ChatResponse.read(
         FAILURES, call, new Answer(StrictJson.readDocument(bytes), bytes, HEADERS));
   }

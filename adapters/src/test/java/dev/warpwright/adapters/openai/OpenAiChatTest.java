@@ -29,10 +29,9 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolHistory;
 import dev.warpwright.model.ToolSpec;
-import dev.warpwright.task.Deadline;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -40,8 +39,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -106,13 +103,7 @@ final class OpenAiChatTest {
   }
 
   private static ModelCall call(List<Message> messages, List<ToolSpec> tools) {
-    return new ModelCall(
-        messages,
-        tools,
-        ToolChoice.AUTO,
-        OptionalDouble.empty(),
-        OptionalInt.empty(),
-        Deadline.never());
+    return ModelCall.builder(messages).tools(tools).build();
   }
 
   private ProviderException failure() {
@@ -507,7 +498,8 @@ final class OpenAiChatTest {
         assertFalse(shown.toString().contains("s3cr3t"), shown.toString());
       }
       assertTrue(openAi.model("gpt-x").toString().contains("gpt-x"));
-      assertEquals(ModelCapabilities.TEXT_AND_TOOLS, openAi.model("gpt-x").capabilities());
+      assertEquals(
+          ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.JSON), openAi.model("gpt-x").capabilities());
     }
   }
 }

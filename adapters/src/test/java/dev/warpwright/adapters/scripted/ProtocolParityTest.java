@@ -16,14 +16,10 @@ import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import dev.warpwright.task.Deadline;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -80,13 +76,9 @@ class ProtocolParityTest {
   }
 
   private static ModelCall call(List<Message> conversation) {
-    return new ModelCall(
-        conversation,
-        List.of(new ToolSpec("lookup", "Looks up.", Json.parse("{\"type\":\"object\"}"))),
-        ToolChoice.AUTO,
-        OptionalDouble.empty(),
-        OptionalInt.empty(),
-        Deadline.never());
+    return ModelCall.builder(conversation)
+        .tools(List.of(new ToolSpec("lookup", "Looks up.", Json.parse("{\"type\":\"object\"}"))))
+        .build();
   }
 
   /** What all three must agree on; reasons have other words, and totals another provenance. */

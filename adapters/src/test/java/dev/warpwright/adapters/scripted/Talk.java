@@ -6,12 +6,8 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
-import dev.warpwright.task.Deadline;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 
 /** Short ways to write conversations in tests. */
 final class Talk {
@@ -34,13 +30,7 @@ final class Talk {
   }
 
   static ModelCall ask(Message... messages) {
-    return new ModelCall(
-        List.of(messages),
-        List.of(),
-        ToolChoice.AUTO,
-        OptionalDouble.empty(),
-        OptionalInt.empty(),
-        Deadline.never());
+    return ModelCall.builder(List.of(messages)).build();
   }
 
   /** A Chat Completions request with one user message. */

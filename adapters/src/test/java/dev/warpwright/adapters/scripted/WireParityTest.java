@@ -13,15 +13,11 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import dev.warpwright.task.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,13 +72,9 @@ class WireParityTest {
   }
 
   private static ModelCall call(List<Message> messages) {
-    return new ModelCall(
-        messages,
-        List.of(new ToolSpec("lookup", "Looks up.", Json.parse("{\"type\":\"object\"}"))),
-        ToolChoice.AUTO,
-        OptionalDouble.empty(),
-        OptionalInt.empty(),
-        Deadline.never());
+    return ModelCall.builder(messages)
+        .tools(List.of(new ToolSpec("lookup", "Looks up.", Json.parse("{\"type\":\"object\"}"))))
+        .build();
   }
 
   private ModelResponse ask(List<Message> messages) throws InterruptedException {

@@ -1,0 +1,54 @@
+package dev.warpwright;
+
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Outcome;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** One call of an observer that is to be made, and who wants to know how it ended. */
+final class ObserverCall {
+  private final String name;
+  private final Runnable body;
+  private final Optional<Cancellation> cancellation;
+  private final Consumer<ObserverCall> onEnd;
+  private volatile boolean failed;
+
+  ObserverCall(
+      String name,
+      Runnable body,
+      Optional<Cancellation> cancellation,
+      Consumer<ObserverCall> onEnd) {
+    this.name = name;
+    this.body = body;
+    this.cancellation = cancellation;
+    this.onEnd = onEnd;
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Makes the call on this thread, which is interrupted if the caller cancels. */
+  @Nullable Void make() {
+    if (cancellation.isEmpty()) {
+      body.run();
+      return null;
+    }
+    Thread self = Thread.currentThread();
+    try (var _ = cancellation.get().onCancel(reason -> self.interrupt())) {
+      body.run();
+    }
+    return null;
+  }
+
+  /** The call ended; what it threw, and running out of its time, is a failure. */
+  void ended(Outcome<?> outcome) {
+    failed = outcome instanceof Outcome.Failure || outcome instanceof Outcome.TimedOut;
+    onEnd.accept(this);
+  }
+
+  boolean failed() {
+    return failed;
+  }
+}

@@ -1,0 +1,77 @@
+package dev.warpwright;
+
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TaskScope;
+import dev.warpwright.task.TaskTree;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observer calls that are made one after the other, in order, without anybody waiting for them.
+ *
+ * <p>While there are calls, one detached task makes them, each as a task of its own that is given
+ * up after the timeout; without calls there is no thread.
+ */
+final class ObserverQueue {
+  /** Its calls are bounded one by one. */
+  private static final Duration UNBOUNDED = ChronoUnit.FOREVER.getDuration();
+
+  private final TaskTree tree;
+  private final String name;
+  private final int capacity;
+  private final Duration timeout;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Queue<ObserverCall> waiting = new ArrayDeque<>(); // guarded by lock
+  private boolean draining; // guarded by lock
+
+  ObserverQueue(TaskTree tree, String name, int capacity, Duration timeout) {
+    this.tree = tree;
+    this.name = name;
+    this.capacity = capacity;
+    this.timeout = timeout;
+  }
+
+  /** Whether there was room for the call. */
+  boolean offer(ObserverCall call) {
+    boolean begin;
+    lock.lock();
+    try {
+      if (waiting.size() >= capacity) {
+        return false;
+      }
+      waiting.add(call);
+      begin = !draining;
+      draining = true;
+    } finally {
+      lock.unlock();
+    }
+    if (begin) {
+      tree.detach("observers", name, UNBOUNDED, this::drain);
+    }
+    return true;
+  }
+
+  private void drain() {
+    try (TaskScope scope = tree.open("observers", "queue")) {
+      for (ObserverCall call = next(); call != null; call = next()) {
+        call.ended(
+            scope.call("observer", call.name(), Deadline.after(tree.time(), timeout), call::make));
+      }
+    }
+  }
+
+  private @Nullable ObserverCall next() {
+    lock.lock();
+    try {
+      ObserverCall call = waiting.poll();
+      draining = call != null;
+      return call;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

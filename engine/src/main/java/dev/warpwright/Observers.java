@@ -1,0 +1,151 @@
+package dev.warpwright;
+
+import dev.warpwright.model.Attempt;
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TaskScope;
+import dev.warpwright.task.TaskTree;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Tells the program's observers what happens, without letting them harm the operation. */
+final class Observers {
+  private final TaskTree tree;
+  private final Settings settings;
+  private final ObserverQueue background;
+  private final Set<ObserverCall> pending = ConcurrentHashMap.newKeySet();
+  private final Set<TaskScope> flushing = ConcurrentHashMap.newKeySet();
+  private final LongAdder dropped = new LongAdder();
+  private final LongAdder failures = new LongAdder();
+
+  /**
+   * Who is told, and how.
+   *
+   * @param attempt told of attempts
+   * @param route told of winners
+   * @param mode who waits for the first
+   * @param timeout the limit of one call
+   * @param queueCapacity the calls that may wait in {@link ObserverMode#BACKGROUND}
+   */
+  record Settings(
+      Optional<AttemptObserver> attempt,
+      Optional<RouteObserver> route,
+      ObserverMode mode,
+      Duration timeout,
+      int queueCapacity) {}
+
+  Observers(TaskTree tree, Settings settings) {
+    this.tree = tree;
+    this.settings = settings;
+    this.background =
+        new ObserverQueue(
+            tree, "background observers", settings.queueCapacity(), settings.timeout());
+  }
+
+  /** The observers of one operation. */
+  OfOperation of(String operationId, Optional<Cancellation> cancellation) {
+    return new OfOperation(operationId, cancellation);
+  }
+
+  /** Tells of one operation; used by its thread alone. */
+  final class OfOperation {
+    private final String operationId;
+    private final Optional<Cancellation> cancellation;
+    private @Nullable ObserverQueue own; // made when it is needed
+
+    private OfOperation(String operationId, Optional<Cancellation> cancellation) {
+      this.operationId = operationId;
+      this.cancellation = cancellation;
+    }
+
+    void attempt(TaskScope scope, Attempt attempt) {
+      if (settings.attempt().isEmpty()) {
+        return;
+      }
+      AttemptObserver observer = settings.attempt().get();
+      ObserverCall call = call("attempt observer", () -> observer.onAttempt(operationId, attempt));
+      switch (settings.mode()) {
+        case AWAIT -> await(scope, call);
+        case DETACHED -> follow(call);
+        case BACKGROUND -> {
+          if (!background.offer(call)) {
+            pending.remove(call);
+            dropped.increment();
+          }
+        }
+      }
+    }
+
+    void route(RouteSelection selection) {
+      if (settings.route().isEmpty()) {
+        return;
+      }
+      RouteObserver observer = settings.route().get();
+      follow(call("route observer", () -> observer.onRoute(selection)));
+    }
+
+    private ObserverCall call(String name, Runnable body) {
+      ObserverCall call = new ObserverCall(name, body, cancellation, Observers.this::ended);
+      pending.add(call);
+      return call;
+    }
+
+    /** Waits for the call; one that comes when the operation is over waits for nobody. */
+    private void await(TaskScope scope, ObserverCall call) {
+      if (scope.isCancelled() || scope.deadline().hasPassed()) {
+        follow(call);
+        return;
+      }
+      Deadline deadline = Deadline.after(tree.time(), settings.timeout());
+      call.ended(scope.call("observer", call.name(), deadline, call::make));
+    }
+
+    private void follow(ObserverCall call) {
+      if (own == null) {
+        own =
+            new ObserverQueue(
+                tree, operationId + " observers", Integer.MAX_VALUE, settings.timeout());
+      }
+      own.offer(call);
+    }
+  }
+
+  private void ended(ObserverCall call) {
+    pending.remove(call);
+    if (call.failed()) {
+      failures.increment();
+    }
+    flushing.forEach(TaskScope::wake);
+  }
+
+  /** Waits for the calls that are pending now; whether they ended in time. */
+  boolean flush(Duration atMost) {
+    List<ObserverCall> batch = List.copyOf(pending);
+    try (TaskScope scope = tree.open("flush", "flush of observers")) {
+      flushing.add(scope);
+      try {
+        return scope.await(
+            () -> batch.stream().noneMatch(pending::contains), Deadline.after(tree.time(), atMost));
+      } finally {
+        flushing.remove(scope);
+      }
+    }
+  }
+
+  int pending() {
+    return pending.size();
+  }
+
+  long dropped() {
+    return dropped.sum();
+  }
+
+  long failures() {
+    return failures.sum();
+  }
+}
