@@ -9,9 +9,8 @@ import java.util.Optional;
 final class Bounds {
   private Bounds() {}
 
-  static InvalidRequestException invalid(String message, Object... values) {
-    return new InvalidRequestException(
-        FailureKind.INVALID_CONFIGURATION, message.formatted(values));
+  static InvalidRequestException invalid(String message) {
+    return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
   }
 
   static void notNegative(String what, Optional<Money> price) {
@@ -19,19 +18,19 @@ final class Bounds {
         .filter(Money::isNegative)
         .ifPresent(
             negative -> {
-              throw invalid("%s must be 0 or more, but is %s.", what, negative);
+              throw invalid("%s must be 0 or more, but is %s.".formatted(what, negative));
             });
   }
 
   static void atLeast(long low, String what, long value) {
     if (value < low) {
-      throw invalid("%s must be %d or more, but is %d.", what, low, value);
+      throw invalid("%s must be %d or more, but is %d.".formatted(what, low, value));
     }
   }
 
   static void notBlank(String what, String text) {
     if (text.isBlank()) {
-      throw invalid("%s must not be blank.", what);
+      throw invalid("%s must not be blank.".formatted(what));
     }
   }
 }

@@ -77,8 +77,8 @@ public record CatalogEntry(
             .collect(Collectors.toCollection(TreeSet::new));
     if (currencies.size() > 1) {
       throw Bounds.invalid(
-          "The prices of %s must be in one currency, but are in %s.",
-          model, String.join(" and ", currencies));
+          "The prices of %s must be in one currency, but are in %s."
+              .formatted(model, String.join(" and ", currencies)));
     }
     contextWindow.ifPresent(tokens -> Bounds.atLeast(1, "The context window of " + model, tokens));
     maxOutput.ifPresent(tokens -> Bounds.atLeast(1, "The maximum output of " + model, tokens));

@@ -73,8 +73,8 @@ public final class CostAccounting {
     others.removeAll(providers);
     if (!others.isEmpty()) {
       throw Bounds.invalid(
-          "reasoningAccounting must name registered providers (%s), but names %s.",
-          String.join(", ", new TreeSet<>(providers)), String.join(", ", others));
+          "reasoningAccounting must name registered providers (%s), but names %s."
+              .formatted(String.join(", ", new TreeSet<>(providers)), String.join(", ", others)));
     }
   }
 

@@ -28,9 +28,9 @@ public record LongContext(
         || value.compareTo(MAX_MULTIPLIER) > 0
         || value.stripTrailingZeros().scale() > MAX_DECIMALS) {
       throw Bounds.invalid(
-          "The long-context %s multiplier must be more than 0 and at most 1000 with at most 9"
-              + " decimals, but is %s.",
-          which, value);
+          ("The long-context %s multiplier must be more than 0 and at most 1000 with at most 9"
+                  + " decimals, but is %s.")
+              .formatted(which, value));
     }
     BigDecimal stripped = value.stripTrailingZeros();
     return stripped.scale() < 0 ? stripped.setScale(0) : stripped;

@@ -48,8 +48,8 @@ public final class ModelCatalog {
     CatalogEntry other = index.putIfAbsent(new Name(entry.provider(), id), entry);
     if (other != null) {
       throw Bounds.invalid(
-          "A model id or alias must be unique in a catalog, but %s names both %s and %s.",
-          Target.of(entry.provider(), id), other.modelId(), entry.modelId());
+          "A model id or alias must be unique in a catalog, but %s names both %s and %s."
+              .formatted(Target.of(entry.provider(), id), other.modelId(), entry.modelId()));
     }
   }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.warpwright.cost.CatalogEntry.Builder;
 import dev.warpwright.cost.CatalogEntry.Tier;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -31,7 +30,7 @@ final class ModelCatalogTest {
     return Money.of(amount, "USD");
   }
 
-  private static Builder entry(String model) {
+  private static CatalogEntry.Builder entry(String model) {
     return CatalogEntry.builder("p", model);
   }
 
@@ -107,13 +106,13 @@ final class ModelCatalogTest {
   @Tag("R33")
   @Tag("R389")
   void a_negative_price_is_refused_and_names_the_target() {
-    Map<String, BiFunction<Builder, Money, Builder>> prices =
+    Map<String, BiFunction<CatalogEntry.Builder, Money, CatalogEntry.Builder>> prices =
         Map.of(
-            "input rate", Builder::input,
-            "cached input rate", Builder::cachedInput,
-            "cache write rate", Builder::cacheWrite,
-            "output rate", Builder::output,
-            "costPer1kTokens", Builder::costPer1kTokens);
+            "input rate", CatalogEntry.Builder::input,
+            "cached input rate", CatalogEntry.Builder::cachedInput,
+            "cache write rate", CatalogEntry.Builder::cacheWrite,
+            "output rate", CatalogEntry.Builder::output,
+            "costPer1kTokens", CatalogEntry.Builder::costPer1kTokens);
     prices.forEach(
         (name, price) -> {
           assertEquals(
@@ -213,7 +212,7 @@ final class ModelCatalogTest {
   @Tag("R237")
   void what_the_caller_changes_later_changes_no_catalog() {
     Set<String> aliases = new HashSet<>(Set.of("a"));
-    Builder builder = entry("m").aliases(aliases).input(usd("1"));
+    CatalogEntry.Builder builder = entry("m").aliases(aliases).input(usd("1"));
     ModelCatalog.Builder ofCatalog = ModelCatalog.builder("v1").entry(builder.build());
     ModelCatalog catalog = ofCatalog.build();
     aliases.add("b");

@@ -72,8 +72,12 @@ final class ValuationPropertyTest {
       threshold = maybe(random, 3, Math.max(0, in - 1 + random.nextInt(3)));
       inputMultiplier = BigDecimal.valueOf(random.nextInt(1, 40_000), 4);
       outputMultiplier = BigDecimal.valueOf(random.nextInt(1, 40_000), 4);
-      accounting = maybe(random, 3, ReasoningAccounting.values()[random.nextInt(2)]);
-      cache = CacheAssumption.values()[random.nextInt(2)];
+      accounting =
+          maybe(
+              random,
+              3,
+              random.nextBoolean() ? ReasoningAccounting.INCLUDED : ReasoningAccounting.ADDITIONAL);
+      cache = random.nextBoolean() ? CacheAssumption.NONE : CacheAssumption.UNKNOWN;
     }
 
     private static <T> @Nullable T maybe(Random random, int oneIn, T value) {
