@@ -43,7 +43,19 @@ public record Attempt(
     /** Skipped: no adapter, unknown deployment, or the model could not be made. */
     OPERATION_SKIP,
     /** Skipped: the model lacks a capability that the request needs. */
-    MODEL_CAPABILITIES
+    MODEL_CAPABILITIES,
+    /** Skipped: the model lacks what the agent needs. */
+    AGENT_CAPABILITIES,
+    /** Skipped: its price is above the request's ceiling, or the cost of the call is not known. */
+    COST_BUDGET,
+    /** Skipped: its circuit is open. */
+    CIRCUIT_OPEN,
+    /** Skipped: its admission refused the call. */
+    ADMISSION_DENIED,
+    /** Not called: the budget refused the reservation. */
+    BUDGET_DENIED,
+    /** Skipped: the adaptive policy excluded it. */
+    ADAPTIVE_EXCLUSION
   }
 
   /**
@@ -89,7 +101,15 @@ public record Attempt(
   public boolean dispatched() {
     return switch (reasonCode) {
       case PROVIDER_SUCCESS, PROVIDER_ERROR, REQUEST_ABORTED, DEADLINE_EXCEEDED -> true;
-      case OPERATION_SKIP, MODEL_CAPABILITIES -> false;
+      case OPERATION_SKIP,
+          MODEL_CAPABILITIES,
+          AGENT_CAPABILITIES,
+          COST_BUDGET,
+          CIRCUIT_OPEN,
+          ADMISSION_DENIED,
+          BUDGET_DENIED,
+          ADAPTIVE_EXCLUSION ->
+          false;
     };
   }
 }

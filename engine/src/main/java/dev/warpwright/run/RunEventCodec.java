@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
@@ -215,6 +216,8 @@ public final class RunEventCodec {
         .addModule(types)
         .annotationIntrospector(new AllRequired())
         .addMixIn(Part.class, PartTypes.class)
+        .changeDefaultVisibility( // components only: a record's isNegative() is no member
+            visible -> visible.withIsGetterVisibility(JsonAutoDetect.Visibility.NONE))
         .changeDefaultPropertyInclusion(
             inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_ABSENT))
         .withConfigOverride(

@@ -1,16 +1,22 @@
 package dev.warpwright.run;
 
+import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.TargetSignals;
+import dev.warpwright.model.TaskIntent;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -19,6 +25,7 @@ import dev.warpwright.tool.EffectClass;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -158,7 +165,86 @@ final class RandomEvents {
   }
 
   private RouteDecision decision() {
-    return new RouteDecision(list(this::target), one(RouteDecision.ReasonCode.values()));
+    List<Target> targets = list(this::target);
+    return new RouteDecision(
+        targets,
+        one(RouteDecision.ReasonCode.values()),
+        optional(
+            () ->
+                new RouteDecision.Ranking(
+                    one(RoutingMode.values()),
+                    one(TaskIntent.values()),
+                    random.nextBoolean()
+                        ? List.of()
+                        : targets.stream().map(target -> standing()).toList())),
+        optional(this::adaptive));
+  }
+
+  private RouteDecision.Standing standing() {
+    return new RouteDecision.Standing(
+        optional(this::number), list(this::text), optional(this::quote));
+  }
+
+  private CostValuation quote() {
+    boolean known = random.nextBoolean();
+    Money amount = money();
+    return new CostValuation(
+        text(),
+        text(),
+        known ? CostValuation.Status.ESTIMATED : CostValuation.Status.UNKNOWN,
+        known ? Optional.of(amount) : Optional.empty(),
+        known ? Optional.of(amount.currency()) : Optional.empty(),
+        text(),
+        optional(this::text),
+        text(),
+        optional(this::text),
+        list(
+            () ->
+                new CostValuation.Component(
+                    one(CostValuation.TokenClass.values()),
+                    random.nextLong(),
+                    optional(this::money),
+                    money())),
+        known ? List.of() : List.of(text()),
+        list(this::text),
+        random.nextBoolean());
+  }
+
+  private Money money() {
+    return new Money(random.nextLong(), one("USD", "EUR"));
+  }
+
+  private double number() {
+    return one(0.0, -1.25, 1e-300, -1e300, random.nextGaussian());
+  }
+
+  private AdaptiveRecord adaptive() {
+    return new AdaptiveRecord(
+        text(),
+        random.nextLong(),
+        list(
+            () ->
+                new AdaptiveRecord.Candidate(
+                    target(),
+                    optional(() -> new AdaptiveRecord.Quality(number(), text())),
+                    optional(this::money),
+                    signals(),
+                    optional(this::number),
+                    list(() -> one(AdaptiveRecord.Signal.values())),
+                    list(this::text))),
+        optional(this::target),
+        optional(() -> new AdaptiveRecord.Affinity(target(), number(), random.nextBoolean())));
+  }
+
+  private TargetSignals signals() {
+    return new TargetSignals(
+        optional(() -> Duration.ofNanos(random.nextInt(Integer.MAX_VALUE))),
+        optional(() -> Duration.ofSeconds(random.nextInt(Integer.MAX_VALUE))),
+        optional(() -> random.nextInt(Integer.MAX_VALUE)),
+        random.nextInt(Integer.MAX_VALUE),
+        random.nextInt(Integer.MAX_VALUE),
+        optional(() -> Math.abs(number())),
+        optional(() -> Instant.ofEpochSecond(random.nextInt(), random.nextInt(1_000_000_000))));
   }
 
   private FinishReason finish() {
