@@ -21,7 +21,13 @@ final class DecisionText {
   String text() {
     StringBuilder text = new StringBuilder();
     text.append(decision.reasonCode()).append(": ").append(decision.reasonCode().reason());
-    text.append("\n  mode ").append(decision.mode()).append(", intent ").append(decision.intent());
+    String mode =
+        decision
+            .ranking()
+            .flatMap(RouteDecision.Ranking::mode)
+            .map(asked -> "mode " + asked)
+            .orElse("no mode asked for");
+    text.append("\n  ").append(mode).append(", intent ").append(decision.intent());
     decision
         .adaptive()
         .ifPresent(

@@ -58,11 +58,11 @@ public record RouteDecision(
   /**
    * What was asked for, and how each target was judged.
    *
-   * @param mode the mode that the request asked for; ORDERED if it asked for none
+   * @param mode the mode that the request asked for, if it did
    * @param intent what the request is for
    * @param standings one for each ordered target, or none if there is nothing to say of any
    */
-  public record Ranking(RoutingMode mode, TaskIntent intent, List<Standing> standings) {
+  public record Ranking(Optional<RoutingMode> mode, TaskIntent intent, List<Standing> standings) {
     /** Copies the list. */
     public Ranking {
       standings = List.copyOf(standings);
@@ -112,7 +112,7 @@ public record RouteDecision(
    * @return the mode; ORDERED if it asked for none
    */
   public RoutingMode mode() {
-    return ranking.map(Ranking::mode).orElse(RoutingMode.ORDERED);
+    return ranking.flatMap(Ranking::mode).orElse(RoutingMode.ORDERED);
   }
 
   /**

@@ -5,7 +5,6 @@ import dev.warpwright.model.AdaptiveRecord.Affinity;
 import dev.warpwright.model.AdaptiveRecord.Candidate;
 import dev.warpwright.model.AdaptiveRecord.Quality;
 import dev.warpwright.model.AdaptiveRecord.Signal;
-import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.Target;
@@ -322,15 +321,9 @@ public final class AdaptivePolicy {
       }
     }
     if (!Double.isFinite(score)) {
-      throw notFinite("The adaptive score", target, score);
+      throw Bounds.notFinite("The adaptive score", target, score);
     }
     return score + 0.0; // no -0.0, which would not be equal to 0.0
-  }
-
-  static InvalidRequestException notFinite(String what, Target target, double score) {
-    return new InvalidRequestException(
-        FailureKind.INVALID_CONFIGURATION,
-        what + " of " + target + " must be finite, but is " + score + ".");
   }
 
   private double weight(Signal signal) {

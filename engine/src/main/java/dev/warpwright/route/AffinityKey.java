@@ -17,4 +17,19 @@ public record AffinityKey(Optional<String> budgetScope, String cacheScope, Strin
     Objects.requireNonNull(cacheScope, "cacheScope");
     Objects.requireNonNull(affinityKey, "affinityKey");
   }
+
+  /**
+   * The conversation of a request. Only a request that names both a cache scope and an affinity key
+   * has one.
+   *
+   * @param budgetScope the request's budget scope
+   * @param cacheScope the request's cache scope
+   * @param affinityKey the request's affinity key
+   * @return the key, if the request has one
+   */
+  public static Optional<AffinityKey> of(
+      Optional<String> budgetScope, Optional<String> cacheScope, Optional<String> affinityKey) {
+    return cacheScope.flatMap(
+        scope -> affinityKey.map(key -> new AffinityKey(budgetScope, scope, key)));
+  }
 }

@@ -2,6 +2,7 @@ package dev.warpwright.route;
 
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Target;
 import java.time.Duration;
 
 /** Refuses values outside their range with one form of message. */
@@ -10,6 +11,10 @@ final class Bounds {
 
   static InvalidRequestException invalid(String message) {
     return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
+  }
+
+  static InvalidRequestException notFinite(String what, Target target, double score) {
+    return invalid(what + " of " + target + " must be finite, but is " + score + ".");
   }
 
   static int between(String name, int value, int low, int high) {

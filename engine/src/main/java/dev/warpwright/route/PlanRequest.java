@@ -69,6 +69,9 @@ public record PlanRequest(
   }
 
   private static Set<Capability> copy(Set<Capability> capabilities) {
+    if (capabilities.isEmpty()) {
+      return Set.of();
+    }
     EnumSet<Capability> copy = EnumSet.noneOf(Capability.class);
     copy.addAll(capabilities);
     return Collections.unmodifiableSet(copy);

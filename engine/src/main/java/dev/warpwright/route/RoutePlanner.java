@@ -7,7 +7,6 @@ import static dev.warpwright.model.RouteDecision.ReasonCode.ROUTING_QUALITY;
 import static dev.warpwright.model.RouteDecision.ReasonCode.ROUTING_SCORER;
 import static dev.warpwright.model.RouteDecision.ReasonCode.ROUTING_SPEED;
 
-import dev.warpwright.cost.CatalogEntry;
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.PriceList;
 import dev.warpwright.model.AdaptiveRecord;
@@ -17,7 +16,6 @@ import dev.warpwright.model.Capability;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCapabilities;
-import dev.warpwright.model.Money;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RouteDecision;
@@ -27,10 +25,10 @@ import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TargetSignals;
 import dev.warpwright.route.RoutePlan.Candidate;
+import dev.warpwright.route.ScoredOrder.Scored;
 import dev.warpwright.route.TargetChecks.Verdict;
 import dev.warpwright.route.TargetChecks.Verdict.Missed;
 import dev.warpwright.route.TargetChecks.Verdict.Passed;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -76,8 +74,7 @@ public final class RoutePlanner {
       target -> TargetSignals.NONE;
 
   private final TargetChecks checks;
-  private final PriceList prices;
-  private final Map<String, Duration> latencyBiases;
+  private final ScoredOrder scored;
   private final Optional<CostAccounting> accounting;
   private final @Nullable TargetScorer scorer;
   private final @Nullable AdaptivePolicy policy;
@@ -92,8 +89,7 @@ public final class RoutePlanner {
   }
 
   private RoutePlanner(Builder builder) {
-    this.prices = builder.prices;
-    this.latencyBiases = Map.copyOf(builder.latencyBiases);
+    this.scored = new ScoredOrder(builder.prices, builder.latencyBiases);
     this.accounting = builder.accounting;
     this.checks =
         new TargetChecks(builder.adapters, builder.deployments, builder.prices, accounting);
@@ -139,24 +135,45 @@ public final class RoutePlanner {
       PlanRequest request, Function<Target, TargetSignals> signals, long operation) {
     List<Target> targets = request.route().candidates();
     Map<Target, CostValuation> quotes = quotes(request, targets);
+    RouteDecision.ReasonCode reason = whoOrders(request);
+    return switch (reason) {
+      case ROUTING_ORDERED -> check(request, quotes, inRequestOrder(request, targets, quotes));
+      case ROUTING_SPEED, ROUTING_BALANCED, ROUTING_QUALITY -> {
+        RoutingMode mode = request.mode().orElseThrow();
+        yield check(
+            request,
+            quotes,
+            ranked(request, reason, quotes, scored.byMode(mode, request, targets)));
+      }
+      case ROUTING_SCORER -> {
+        TargetScorer scores = Objects.requireNonNull(scorer);
+        yield check(
+            request,
+            quotes,
+            ranked(request, reason, quotes, scored.byScorer(scores, request, targets)));
+      }
+      case ROUTING_ADAPTIVE ->
+          adaptive(Objects.requireNonNull(policy), request, targets, quotes, signals, operation);
+    };
+  }
+
+  private RouteDecision.ReasonCode whoOrders(PlanRequest request) {
     Optional<RoutingMode> mode = request.mode();
-    if (mode.filter(RoutingMode.ORDERED::equals).isPresent()) {
-      return check(request, quotes, inRequestOrder(request, targets, quotes));
+    if (mode.isPresent() && mode.get() == RoutingMode.ORDERED) {
+      return ROUTING_ORDERED;
     }
     if (policy != null) {
-      return adaptive(policy, request, targets, quotes, signals, operation);
+      return ROUTING_ADAPTIVE;
     }
-    return check(
-        request,
-        quotes,
-        scorer != null
-            ? ranked(request, ROUTING_SCORER, quotes, byScorer(scorer, request, targets))
-            : switch (mode.orElse(RoutingMode.ORDERED)) {
-              case ORDERED -> inRequestOrder(request, targets, quotes);
-              case SPEED -> ranked(request, ROUTING_SPEED, quotes, byFacts(request, targets));
-              case BALANCED -> ranked(request, ROUTING_BALANCED, quotes, byFacts(request, targets));
-              case QUALITY -> ranked(request, ROUTING_QUALITY, quotes, byFacts(request, targets));
-            });
+    if (scorer != null) {
+      return ROUTING_SCORER;
+    }
+    return switch (mode.orElse(RoutingMode.ORDERED)) {
+      case ORDERED -> ROUTING_ORDERED;
+      case SPEED -> ROUTING_SPEED;
+      case BALANCED -> ROUTING_BALANCED;
+      case QUALITY -> ROUTING_QUALITY;
+    };
   }
 
   /** One quote for each target; none without cost accounting. */
@@ -190,18 +207,12 @@ public final class RoutePlanner {
     return decision(request, targets, ROUTING_ORDERED, standings, Optional.empty());
   }
 
-  /** A target and how it was scored. */
-  private record Scored(Target target, DeclaredScore score) {}
-
   private static RouteDecision ranked(
       PlanRequest request,
       RouteDecision.ReasonCode reason,
       Map<Target, CostValuation> quotes,
-      List<Scored> scored) {
-    List<Scored> order =
-        scored.stream() // a stable sort: equal scores stay in the order of the request
-            .sorted(Comparator.comparing((Scored one) -> one.score().value()).reversed())
-            .toList();
+      List<Scored> order) {
+    List<Target> targets = order.stream().map(Scored::target).toList();
     List<Standing> standings =
         order.stream()
             .map(
@@ -212,59 +223,7 @@ public final class RoutePlanner {
                         one.target(),
                         quotes))
             .toList();
-    List<Target> targets = order.stream().map(Scored::target).toList();
     return decision(request, targets, reason, standings, Optional.empty());
-  }
-
-  private List<Scored> byScorer(TargetScorer scorer, PlanRequest request, List<Target> targets) {
-    return targets.stream()
-        .map(
-            target -> {
-              double score =
-                  scorer.score(
-                      new ScoringContext(
-                          request.mode().orElse(RoutingMode.ORDERED),
-                          request.intent(),
-                          target,
-                          target.equals(request.route().primary()),
-                          Optional.ofNullable(prices.configured().get(target.provider())),
-                          prices.fromCatalog(target),
-                          latencyBias(target)));
-              if (!Double.isFinite(score)) {
-                throw AdaptivePolicy.notFinite("The score", target, score);
-              }
-              return new Scored(target, new DeclaredScore(new BigDecimal(score), List.of()));
-            })
-        .toList();
-  }
-
-  private List<Scored> byFacts(PlanRequest request, List<Target> targets) {
-    RoutingMode mode = request.mode().orElseThrow();
-    Optional<String> currency =
-        targets.stream()
-            .flatMap(target -> prices.effective(target).stream())
-            .map(Money::currency)
-            .findFirst();
-    return targets.stream()
-        .map(
-            target ->
-                new Scored(
-                    target, DeclaredScore.of(mode, request.intent(), facts(target, currency))))
-        .toList();
-  }
-
-  /** Prices in different currencies cannot be compared: those in another one are not known. */
-  private DeclaredScore.Facts facts(Target target, Optional<String> currency) {
-    return new DeclaredScore.Facts(
-        prices.catalog().flatMap(catalog -> catalog.find(target)).flatMap(CatalogEntry::tier),
-        prices
-            .effective(target)
-            .filter(price -> currency.filter(price.currency()::equals).isPresent()),
-        latencyBias(target));
-  }
-
-  private Optional<Duration> latencyBias(Target target) {
-    return Optional.ofNullable(latencyBiases.get(target.provider()));
   }
 
   private static Standing standing(
@@ -281,9 +240,8 @@ public final class RoutePlanner {
       RouteDecision.ReasonCode reason,
       List<Standing> standings,
       Optional<AdaptiveRecord> adaptive) {
-    RoutingMode mode = request.mode().orElse(RoutingMode.ORDERED);
-    return new RouteDecision(
-        targets, reason, Optional.of(new Ranking(mode, request.intent(), standings)), adaptive);
+    Ranking ranking = new Ranking(request.mode(), request.intent(), standings);
+    return new RouteDecision(targets, reason, Optional.of(ranking), adaptive);
   }
 
   /** Checks the targets of a decision in its order. */

@@ -25,7 +25,7 @@ final class RouteDecisionTest {
         ReasonCode.ROUTING_SPEED,
         Optional.of(
             new Ranking(
-                RoutingMode.SPEED,
+                Optional.of(RoutingMode.SPEED),
                 TaskIntent.CHAT,
                 List.of(
                     new Standing(Optional.of(2.0), List.of(), Optional.empty()),
@@ -74,7 +74,7 @@ final class RouteDecisionTest {
   @Test
   void standings_are_those_of_all_targets_or_of_none() {
     Standing one = new Standing(Optional.empty(), List.of(), Optional.empty());
-    Ranking ranking = new Ranking(RoutingMode.ORDERED, TaskIntent.CHAT, List.of(one));
+    Ranking ranking = new Ranking(Optional.empty(), TaskIntent.CHAT, List.of(one));
 
     assertThrows(
         IllegalArgumentException.class,
@@ -100,7 +100,7 @@ final class RouteDecisionTest {
     assertEquals(
         """
         ROUTING_ORDERED: The targets are tried in the order of the request.
-          mode ORDERED, intent CHAT
+          no mode asked for, intent CHAT
           rank 0: p/x
         """,
         new RouteDecision(List.of(X), ReasonCode.ROUTING_ORDERED).describe());

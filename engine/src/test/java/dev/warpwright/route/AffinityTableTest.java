@@ -63,6 +63,19 @@ final class AffinityTableTest {
   }
 
   @Test
+  @Tag("R291")
+  void a_request_needs_a_cache_scope_and_an_affinity_key() {
+    Optional<String> none = Optional.empty();
+    Optional<String> some = Optional.of("a");
+
+    assertEquals(
+        Optional.of(new AffinityKey(none, "a", "b")), AffinityKey.of(none, some, Optional.of("b")));
+    assertEquals(Optional.of(new AffinityKey(some, "a", "a")), AffinityKey.of(some, some, some));
+    assertEquals(none, AffinityKey.of(some, none, some));
+    assertEquals(none, AffinityKey.of(some, some, none));
+  }
+
+  @Test
   @Tag("R294")
   void an_entry_ends_when_its_time_is_over_and_storing_begins_anew() {
     AffinityTable table = table(10);

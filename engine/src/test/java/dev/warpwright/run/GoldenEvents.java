@@ -118,7 +118,7 @@ final class GoldenEvents {
           RouteDecision.ReasonCode.ROUTING_ADAPTIVE,
           Optional.of(
               new RouteDecision.Ranking(
-                  RoutingMode.QUALITY,
+                  Optional.of(RoutingMode.QUALITY),
                   TaskIntent.REASONING,
                   List.of(
                       new RouteDecision.Standing(
@@ -205,7 +205,7 @@ final class GoldenEvents {
                 RouteDecision.ReasonCode.ROUTING_ORDERED,
                 Optional.of(
                     new RouteDecision.Ranking(
-                        RoutingMode.ORDERED, TaskIntent.TOOL_HEAVY, List.of())),
+                        Optional.of(RoutingMode.ORDERED), TaskIntent.TOOL_HEAVY, List.of())),
                 Optional.empty())));
     events.put("RouteBound-adaptive", new RunEvent.RouteBound(1, DEPLOYED, ADAPTIVE));
     events.put(

@@ -172,7 +172,7 @@ final class RandomEvents {
         optional(
             () ->
                 new RouteDecision.Ranking(
-                    one(RoutingMode.values()),
+                    optional(() -> one(RoutingMode.values())),
                     one(TaskIntent.values()),
                     random.nextBoolean()
                         ? List.of()
