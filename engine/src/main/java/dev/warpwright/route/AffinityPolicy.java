@@ -12,8 +12,8 @@ import java.time.Duration;
 public record AffinityPolicy(Duration ttl, int maxEntries, double maxScoreLoss) {
   private static final Duration MAX_TTL = Duration.ofHours(24);
 
-  /** 300 s, 1000 conversations, and no loss of score. */
-  public static final AffinityPolicy DEFAULT = new AffinityPolicy(Duration.ofSeconds(300), 1000, 0);
+  /** 5 minutes, 1000 conversations, and no loss of score. */
+  public static final AffinityPolicy DEFAULT = new AffinityPolicy(Duration.ofMinutes(5), 1000, 0);
 
   /** Checks the bounds. */
   public AffinityPolicy {

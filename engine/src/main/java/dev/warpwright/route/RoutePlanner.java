@@ -70,9 +70,6 @@ import org.jspecify.annotations.Nullable;
  * whose circuit is open; all these stand last in the decision, in the order of the request.
  */
 public final class RoutePlanner {
-  private static final Function<Target, TargetSignals> NOTHING_MEASURED =
-      target -> TargetSignals.NONE;
-
   private final TargetChecks checks;
   private final ScoredOrder scored;
   private final Optional<CostAccounting> accounting;
@@ -118,7 +115,7 @@ public final class RoutePlanner {
    * @return the plan; it may have no candidate
    */
   public RoutePlan plan(Route route, Set<Capability> needs) {
-    return plan(PlanRequest.builder(route).needs(needs).build(), NOTHING_MEASURED, 0);
+    return plan(PlanRequest.builder(route).needs(needs).build(), target -> TargetSignals.NONE, 0);
   }
 
   /**

@@ -43,6 +43,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -85,8 +86,7 @@ final class AdaptivePolicyTest {
     return planner.plan(request(targets).build(), known(signals), 1);
   }
 
-  private static java.util.function.Function<Target, TargetSignals> known(
-      Map<Target, TargetSignals> signals) {
+  private static Function<Target, TargetSignals> known(Map<Target, TargetSignals> signals) {
     return target -> signals.getOrDefault(target, TargetSignals.NONE);
   }
 

@@ -113,7 +113,7 @@ final class AffinityTableTest {
   @Tag("R292")
   @Tag("R40")
   void the_bounds_are_checked() {
-    assertEquals(new AffinityPolicy(Duration.ofSeconds(300), 1000, 0), AffinityPolicy.DEFAULT);
+    assertEquals(new AffinityPolicy(Duration.ofMinutes(5), 1000, 0), AffinityPolicy.DEFAULT);
     new AffinityPolicy(Duration.ofHours(24), 100_000, 1e9);
     new AffinityPolicy(Duration.ofNanos(1), 1, 0);
     assertThrows(InvalidRequestException.class, () -> new AffinityPolicy(Duration.ZERO, 1, 0));

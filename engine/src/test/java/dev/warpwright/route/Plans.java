@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** What tests of plans share. */
@@ -35,7 +36,7 @@ final class Plans {
 
   /** An adapter of models with capabilities of their own. */
   static ProviderAdapter adapter(Map<String, ModelCapabilities> models) {
-    return id -> model(models.get(id));
+    return id -> model(Objects.requireNonNull(models.get(id), id));
   }
 
   private static LanguageModel model(ModelCapabilities capabilities) {

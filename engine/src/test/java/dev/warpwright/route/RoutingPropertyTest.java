@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 
 /** What holds for every plan, on random gateways and requests. */
 final class RoutingPropertyTest {
-  private static final int ROUNDS = 3_000;
+  private static final int ROUNDS = 2_000;
 
   /** A random gateway and request, whose providers and models are named by the caller. */
   private static final class World {
@@ -109,7 +109,7 @@ final class RoutingPropertyTest {
         CatalogEntry.Builder entry =
             CatalogEntry.builder(target.provider(), target.modelId())
                 .pricing(Pricing.of("1", "USD"));
-        maybe(() -> entry.tier(Tier.values()[random.nextInt(3)]));
+        maybe(() -> entry.tier(one(Tier.values())));
         maybe(() -> entry.input(price()).output(price()));
         maybe(() -> entry.costPer1kTokens(price()));
         catalog.entry(entry.build());
@@ -120,7 +120,7 @@ final class RoutingPropertyTest {
     private AdaptivePolicy policy(List<Target> distinct) {
       AdaptivePolicy.Builder policy =
           AdaptivePolicy.builder("random")
-              .weight(Signal.values()[random.nextInt(6)], 1)
+              .weight(one(Signal.values()), 1)
               .latencyScale(Duration.ofMillis(1 + random.nextInt(2000)))
               .costScale(Money.of("0.01", "USD"))
               .minSamples(1 + random.nextInt(3))
@@ -167,10 +167,10 @@ final class RoutingPropertyTest {
     private PlanRequest request(List<Target> distinct) {
       PlanRequest.Builder builder =
           PlanRequest.builder(Plans.route(targets))
-              .intent(TaskIntent.values()[random.nextInt(3)])
+              .intent(one(TaskIntent.values()))
               .inputTokens(random.nextInt(10_000));
       maybe(() -> builder.needs(Set.of(Capability.VISION)));
-      maybe(() -> builder.mode(RoutingMode.values()[random.nextInt(4)]));
+      maybe(() -> builder.mode(one(RoutingMode.values())));
       maybe(() -> builder.maxTokens(OptionalInt.of(1 + random.nextInt(1000))));
       maybe(
           () -> builder.affinity(distinct.get(random.nextInt(distinct.size())), random.nextInt(3)));
@@ -179,6 +179,10 @@ final class RoutingPropertyTest {
 
     private Money price() {
       return new Money(random.nextInt(5) * 250_000_000L, "USD");
+    }
+
+    private <T> T one(T[] values) {
+      return values[random.nextInt(values.length)];
     }
 
     private void maybe(Runnable change) {
