@@ -12,6 +12,7 @@ module dev.warpwright.engine {
   exports dev.warpwright;
   exports dev.warpwright.agent;
   exports dev.warpwright.control;
+  exports dev.warpwright.cost;
   exports dev.warpwright.flow;
   exports dev.warpwright.model;
   exports dev.warpwright.route;

@@ -19,6 +19,9 @@ public record Money(long nanos, String currency) implements Comparable<Money> {
   private static final int SCALE = 9;
   private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
 
+  /** No exponent: a few characters of one would ask for gigabytes of digits. */
+  private static final Pattern AMOUNT = Pattern.compile("-?[0-9]{1,10}(\\.[0-9]{1,9})?");
+
   /** Checks the currency. */
   public Money {
     requireCurrency(currency);
@@ -27,23 +30,24 @@ public record Money(long nanos, String currency) implements Comparable<Money> {
   /**
    * An amount as people write it.
    *
-   * @param amount a decimal number with at most nine decimals, such as {@code 0.0025}
+   * @param amount digits with an optional minus sign and at most nine decimals, such as {@code
+   *     0.0025}
    * @param currency the currency's code
    * @return the amount
    * @throws InvalidRequestException if the text is no such number, does not fit, or the currency is
    *     no code
    */
   public static Money of(String amount, String currency) {
-    try {
-      BigDecimal value = new BigDecimal(amount);
-      return new Money(value.setScale(SCALE).unscaledValue().longValueExact(), currency);
-    } catch (ArithmeticException | NumberFormatException e) {
-      throw invalid(
-          "An amount must be a decimal number with at most 9 decimals between ±9.2 billion, but is"
-              + " \""
-              + printable(amount)
-              + "\".");
+    if (AMOUNT.matcher(amount).matches()) {
+      BigInteger nanos = new BigDecimal(amount).setScale(SCALE).unscaledValue();
+      if (nanos.bitLength() < Long.SIZE) {
+        return new Money(nanos.longValue(), currency);
+      }
     }
+    throw invalid(
+        "An amount must be a decimal number with at most 9 decimals between ±9.2 billion, but is \""
+            + printable(amount)
+            + "\".");
   }
 
   /**
@@ -108,12 +112,12 @@ public record Money(long nanos, String currency) implements Comparable<Money> {
 
   /**
    * This amount times a fraction, rounded half up to a billionth: the one place in which money is
-   * rounded.
+   * rounded. Half of a negative billionth is rounded away from zero.
    *
-   * @param numerator zero or more
-   * @param denominator more than zero
+   * @param numerator the fraction's numerator
+   * @param denominator the fraction's denominator
    * @return the product
-   * @throws ArithmeticException if it does not fit
+   * @throws ArithmeticException if it does not fit, or the denominator is zero
    */
   public Money times(BigInteger numerator, BigInteger denominator) {
     BigDecimal product = new BigDecimal(BigInteger.valueOf(nanos).multiply(numerator));
@@ -147,7 +151,7 @@ public record Money(long nanos, String currency) implements Comparable<Money> {
               + currency
               + " and "
               + other.currency
-              + " have nothing to do with another.");
+              + " can be neither added nor compared.");
     }
   }
 
