@@ -12,6 +12,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -196,6 +199,35 @@ final class CircuitBreakerStressTest {
         letThrough.get() >= 1000 && letThrough.get() < 1000 + THREADS,
         () -> letThrough + " calls were let through");
     assertEquals(1, changes.get());
+  }
+
+  @Test
+  @Tag("R260")
+  void two_ends_of_one_permit_at_once_free_one_place() throws Exception {
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), time);
+    Target target = Target.of("p", "model");
+    permit(breaker, target).failure(Optional.empty());
+    time.advance(Duration.ofSeconds(30));
+    try (ExecutorService executor = Executors.newFixedThreadPool(2)) {
+      for (int round = 0; round < 5_000; round++) {
+        CircuitPermit probe = permit(breaker, target);
+        AtomicInteger ready = new AtomicInteger();
+        Future<?> one = executor.submit(() -> closeWithTheOther(probe, ready));
+        Future<?> other = executor.submit(() -> closeWithTheOther(probe, ready));
+        one.get();
+        other.get();
+        assertFreeProbes(breaker, target, 1);
+      }
+    }
+  }
+
+  private static void closeWithTheOther(CircuitPermit permit, AtomicInteger ready) {
+    ready.incrementAndGet();
+    while (ready.get() < 2) {
+      Thread.yield();
+    }
+    permit.close();
   }
 
   private static CircuitPermit permit(CircuitBreaker breaker, Target target) {
