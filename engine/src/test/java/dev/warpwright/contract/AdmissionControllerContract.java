@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -236,7 +235,7 @@ public abstract class AdmissionControllerContract {
     AdmissionController controller =
         open(AdmissionPolicy.builder(200).requestsPerMinute(50).build());
 
-    List<Decision> decisions = together(200, n -> ask(controller, request(1)));
+    List<Decision> decisions = Together.run(200, n -> ask(controller, request(1)));
 
     List<Admitted> admitted = admitted(decisions);
     assertEquals(50, admitted.size());
@@ -256,7 +255,7 @@ public abstract class AdmissionControllerContract {
   void five_at_once_never_take_more_than_the_tokens_of_a_window() throws Exception {
     AdmissionController controller = open(AdmissionPolicy.builder(5).tokensPerMinute(100).build());
 
-    List<Decision> decisions = together(5, n -> ask(controller, request(30)));
+    List<Decision> decisions = Together.run(5, n -> ask(controller, request(30)));
 
     List<Admitted> admitted = admitted(decisions);
     assertEquals(3, admitted.size());
@@ -569,7 +568,7 @@ public abstract class AdmissionControllerContract {
                   Thread.yield();
                 }
               });
-      together(
+      Together.run(
           200,
           n -> {
             threads.add(Thread.currentThread());
@@ -608,34 +607,5 @@ public abstract class AdmissionControllerContract {
   /** A policy under which many may wait for long. */
   protected static AdmissionPolicy.Builder waitingPolicy(int maxConcurrent) {
     return AdmissionPolicy.builder(maxConcurrent).maxQueue(1_000).queueTimeout(LONG);
-  }
-
-  /** What one of many does. */
-  protected interface Part<T> {
-    /** Does it. */
-    T run(int number) throws Exception;
-  }
-
-  /** Runs all at once, each on a virtual thread; returns their results in order. */
-  protected static <T> List<T> together(int count, Part<T> part) throws Exception {
-    CountDownLatch ready = new CountDownLatch(count);
-    List<FutureTask<T>> tasks = new ArrayList<>();
-    for (int n = 0; n < count; n++) {
-      int number = n;
-      FutureTask<T> task =
-          new FutureTask<>(
-              () -> {
-                ready.countDown();
-                ready.await();
-                return part.run(number);
-              });
-      tasks.add(task);
-      Thread.startVirtualThread(task);
-    }
-    List<T> results = new ArrayList<>();
-    for (FutureTask<T> task : tasks) {
-      results.add(task.get());
-    }
-    return results;
   }
 }
