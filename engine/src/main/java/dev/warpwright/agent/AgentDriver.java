@@ -377,6 +377,9 @@ final class AgentDriver {
       case NO_ELIGIBLE_TARGET,
           TARGETS_EXHAUSTED,
           TOTAL_ATTEMPTS,
+          CIRCUIT_OPEN,
+          ADMISSION_DENIED,
+          BUDGET_DENIED,
           DEADLINE,
           CANCELLED,
           LIMIT,
@@ -384,7 +387,6 @@ final class AgentDriver {
           STORE,
           INTERNAL,
           UNFINISHED,
-          UNKNOWN_OUTCOME,
           CONFLICT ->
           true;
       case INVALID_REQUEST,
@@ -394,7 +396,8 @@ final class AgentDriver {
           OUTPUT_PARSE,
           OUTPUT_SCHEMA,
           OUTPUT_REFUSAL,
-          OUTPUT_TRUNCATION ->
+          OUTPUT_TRUNCATION,
+          UNKNOWN_OUTCOME -> // a tool of the provider may have acted: asking again would repeat it
           false;
     };
   }
