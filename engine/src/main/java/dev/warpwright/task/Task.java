@@ -68,7 +68,7 @@ public final class Task<T extends @Nullable Object> extends Node {
       Deadline deadline,
       boolean awaited,
       Callable<? extends T> body) {
-    super(scope.tree, scope, kind, name, deadline);
+    super(scope.tree, scope, kind, name, deadline, false);
     this.scope = scope;
     this.awaited = awaited;
     this.watch = null;
@@ -77,7 +77,7 @@ public final class Task<T extends @Nullable Object> extends Node {
 
   /** A detached task. */
   Task(TaskTree tree, String kind, String name, Deadline deadline, Callable<? extends T> body) {
-    super(tree, null, kind, name, deadline);
+    super(tree, null, kind, name, deadline, false);
     this.scope = null;
     this.awaited = false;
     this.watch = new Watch(this);
@@ -108,7 +108,8 @@ public final class Task<T extends @Nullable Object> extends Node {
    * @return true once {@link #outcome()} may be called
    */
   public boolean isDone() {
-    return state instanceof Outcome<?>;
+    // With its end in the record: else an owner that sees the outcome could miss it there.
+    return state instanceof Outcome<?> && (recorder == null || recorder.hasEnded());
   }
 
   /**
@@ -145,6 +146,9 @@ public final class Task<T extends @Nullable Object> extends Node {
   /** Gives a task that is not going to be started its outcome. */
   void endUnstarted(Outcome<T> outcome) {
     state = outcome;
+    if (recorder != null) {
+      recorder.end(outcome);
+    }
   }
 
   /**
@@ -261,11 +265,8 @@ public final class Task<T extends @Nullable Object> extends Node {
 
   /** The end of the thread, with what it came to by itself. */
   private void end(Outcome<T> own) {
-    if (STATE.compareAndSet(this, RUNNING, own)) {
-      settled(own instanceof Outcome.Failure<?>(var cause) ? cause : null);
-    } else if (state instanceof Stopping stopping
-        && STATE.compareAndSet(this, stopping, stopping.outcome(false))) {
-      settled(null);
+    if (!settle(RUNNING, own) && state instanceof Stopping stopping) {
+      settle(stopping, stopping.outcome(false));
     }
     ended = true;
     if (scope == null || isAbandoned(state)) {
@@ -286,18 +287,24 @@ public final class Task<T extends @Nullable Object> extends Node {
 
   private void abandon(Stopping stopping) {
     tree.remember(this); // first: whoever ends after it was abandoned finds itself on the list
-    if (STATE.compareAndSet(this, stopping, stopping.outcome(true))) {
-      settled(null);
-    } else {
+    if (!settle(stopping, stopping.outcome(true))) {
       tree.forget(this); // it has ended after all
     }
   }
 
-  /** Told once, by whoever set the outcome. */
-  private void settled(@Nullable Throwable failure) {
-    if (scope != null) {
-      scope.childSettled(this, awaited, failure);
+  /** Gives the task its outcome unless the state has changed; if so, tells the record and scope. */
+  private boolean settle(Object before, Outcome<T> outcome) {
+    if (!STATE.compareAndSet(this, before, outcome)) {
+      return false;
     }
+    if (recorder != null) {
+      recorder.end(outcome);
+    }
+    if (scope != null) {
+      scope.childSettled(
+          this, awaited, outcome instanceof Outcome.Failure<?>(var cause) ? cause : null);
+    }
+    return true;
   }
 
   private static boolean isAbandoned(Object state) {

@@ -96,8 +96,14 @@ public final class TaskScope extends Node implements AutoCloseable {
 
   private volatile boolean closed; // written by the owner
 
-  TaskScope(TaskTree tree, @Nullable Node parent, String kind, String name, Deadline deadline) {
-    super(tree, parent, kind, name, deadline);
+  TaskScope(
+      TaskTree tree,
+      @Nullable Node parent,
+      String kind,
+      String name,
+      Deadline deadline,
+      boolean recorded) {
+    super(tree, parent, kind, name, deadline, recorded);
     this.owner = Thread.currentThread();
   }
 
@@ -296,6 +302,19 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   /**
+   * What ran in the scope and runs in it now, as a value, if the scope was {@linkplain
+   * TaskTree#openRecorded opened as recorded} or is nested in one that was. A task whose outcome
+   * the owner knows has its end in it; after {@link #close} only abandoned tasks may change what
+   * the next trace says of those below them. Any thread.
+   *
+   * @return the scope and all that was started below it; empty if it is not recorded, or its record
+   *     had reached its bound before it was opened
+   */
+  public Optional<TaskTrace> trace() {
+    return recorder == null ? Optional.empty() : recorder.trace();
+  }
+
+  /**
    * Leaves the scope: interrupts the tasks that still run, waits for all of them together at most
    * one grace, abandons the rest. Does nothing on a closed scope.
    *
@@ -345,6 +364,9 @@ public final class TaskScope extends Node implements AutoCloseable {
       open.closeWithInner();
     }
     awaitChildren();
+    if (recorder != null) {
+      recorder.end(new TaskTrace.End.Closed(cancelReason != null));
+    }
     closed = true;
     if (parent != null) {
       parent.inner = null;

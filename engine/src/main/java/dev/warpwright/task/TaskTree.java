@@ -87,10 +87,33 @@ public final class TaskTree {
    * @return the open scope; close it on this thread
    */
   public TaskScope open(String kind, String name, Deadline deadline) {
+    return open(kind, name, deadline, false);
+  }
+
+  /**
+   * Opens a scope that takes down what becomes of it and of all that is started below it, for
+   * {@link TaskScope#trace()}: its tasks, the scopes that they open, and so on, also in another
+   * tree. Otherwise as {@link #open(String, String, Deadline)}.
+   *
+   * <p>The record keeps at most {@value TaskTrace#MAX_NODES} nodes and counts the others. A scope
+   * that is opened as recorded below another such one is a part of the other's record; if there is
+   * no room left in it, it begins a record of its own.
+   *
+   * @param kind what the scope is to the caller, such as {@code operation}
+   * @param name its name, a part of the names of all threads below it
+   * @param deadline until when all that runs in it may take; {@link Deadline#never()} for no limit
+   *     but the inherited one
+   * @return the open scope; close it on this thread
+   */
+  public TaskScope openRecorded(String kind, String name, Deadline deadline) {
+    return open(kind, name, deadline, true);
+  }
+
+  private TaskScope open(String kind, String name, Deadline deadline, boolean recorded) {
     Objects.requireNonNull(deadline, "deadline");
     Node parent = Node.innermost();
     Deadline effective = parent == null ? deadline : deadline.earlier(parent.deadline);
-    TaskScope scope = new TaskScope(this, parent, kind, name, effective);
+    TaskScope scope = new TaskScope(this, parent, kind, name, effective, recorded);
     if (scope.isRoot()) {
       roots.add(scope);
     }
