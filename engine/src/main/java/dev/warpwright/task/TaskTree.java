@@ -26,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
+ * <p>A task sees what its starter saw: the scoped values that the builder {@linkplain Builder#carry
+ * names} and the MDC of SLF4J are those of the thread that started it, at that moment. What it puts
+ * into its MDC ends with it.
+ *
  * <p>A tree has no life cycle: it holds only what runs. Safe for use by any thread.
  */
 public final class TaskTree {
@@ -230,8 +234,9 @@ public final class TaskTree {
     return graceNanos;
   }
 
-  /** A body that runs with the carried values that are bound in the calling thread. */
+  /** A body that runs with the calling thread's MDC and those carried values that it has bound. */
   <T extends @Nullable Object> Callable<? extends T> carrying(Callable<? extends T> body) {
+    Callable<? extends T> logging = LogContext.carrying(body);
     ScopedValue.Carrier bindings = null;
     for (ScopedValue<?> value : carried) {
       if (value.isBound()) {
@@ -239,10 +244,10 @@ public final class TaskTree {
       }
     }
     if (bindings == null) {
-      return body;
+      return logging;
     }
     ScopedValue.Carrier bound = bindings;
-    return () -> bound.call(body::call);
+    return () -> bound.call(logging::call);
   }
 
   private static <V extends @Nullable Object> ScopedValue.Carrier bindAgain(
