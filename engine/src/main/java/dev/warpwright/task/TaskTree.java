@@ -48,6 +48,7 @@ public final class TaskTree {
 
   private final LongAdder detachedFailures = new LongAdder();
   private final LongAdder abandonedErrors = new LongAdder();
+  private final LongAdder closeFailures = new LongAdder();
 
   private TaskTree(Builder builder) {
     this.time = builder.time;
@@ -213,6 +214,16 @@ public final class TaskTree {
   }
 
   /**
+   * How many values that came too late, or that their task could not hand over, threw when they
+   * were closed. See {@link TaskScope#acquire}.
+   *
+   * @return the number since the tree was built
+   */
+  public long closeFailures() {
+    return closeFailures.sum();
+  }
+
+  /**
    * The clocks and the timer that this tree goes by.
    *
    * @return the time source
@@ -277,6 +288,11 @@ public final class TaskTree {
     } else if (thrown instanceof Error) {
       abandonedErrors.increment();
     }
+  }
+
+  /** Counts a value that a task could not close. */
+  void countCloseFailure() {
+    closeFailures.increment();
   }
 
   private void visitLive(BiConsumer<Node, TaskState> visitor) {
