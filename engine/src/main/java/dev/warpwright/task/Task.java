@@ -28,6 +28,9 @@ public final class Task<T extends @Nullable Object> extends Node {
    * outcome tells the scope, once. A thread that ends after it was abandoned only takes itself off
    * the list of abandoned tasks.
    *
+   * The same compare-and-set hands over a value that has to be closed: if the end wins, it is the
+   * owner's, else the task closes it.
+   *
    * The thread serves one task and is never reused, so an interrupt that comes too late hits nobody.
    */
   private static final Object RUNNING = new Object();
@@ -55,10 +58,12 @@ public final class Task<T extends @Nullable Object> extends Node {
 
   private final @Nullable TaskScope scope; // null: detached
   private final boolean awaited; // the owner waits for this one alone and sees its outcome
+  private final boolean acquires; // its value is AutoCloseable and closed if it comes too late
   private final @Nullable Watch watch; // of a detached task
   private final Thread thread;
   private volatile Object state = RUNNING; // RUNNING, Stopping or Outcome<T>
   private volatile boolean ended; // the thread is through
+  private volatile boolean interruptSent; // whoever stopped it has interrupted it
 
   /** A task of a scope. */
   Task(
@@ -67,19 +72,22 @@ public final class Task<T extends @Nullable Object> extends Node {
       String name,
       Deadline deadline,
       boolean awaited,
+      boolean acquires,
       Callable<? extends T> body) {
-    super(scope.tree, scope, kind, name, deadline);
+    super(scope.tree, scope, kind, name, deadline, false);
     this.scope = scope;
     this.awaited = awaited;
+    this.acquires = acquires;
     this.watch = null;
     this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
   }
 
   /** A detached task. */
   Task(TaskTree tree, String kind, String name, Deadline deadline, Callable<? extends T> body) {
-    super(tree, null, kind, name, deadline);
+    super(tree, null, kind, name, deadline, false);
     this.scope = null;
     this.awaited = false;
+    this.acquires = false;
     this.watch = new Watch(this);
     this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
   }
@@ -108,7 +116,8 @@ public final class Task<T extends @Nullable Object> extends Node {
    * @return true once {@link #outcome()} may be called
    */
   public boolean isDone() {
-    return state instanceof Outcome<?>;
+    // With its end in the record: else an owner that sees the outcome could miss it there.
+    return state instanceof Outcome<?> && (recorder == null || recorder.hasEnded());
   }
 
   /**
@@ -145,6 +154,9 @@ public final class Task<T extends @Nullable Object> extends Node {
   /** Gives a task that is not going to be started its outcome. */
   void endUnstarted(Outcome<T> outcome) {
     state = outcome;
+    if (recorder != null) {
+      recorder.end(outcome);
+    }
   }
 
   /**
@@ -161,11 +173,15 @@ public final class Task<T extends @Nullable Object> extends Node {
     Stopping stopping =
         new Stopping(timedOut ? null : reason, Deadline.in(tree.time(), graceNanosIn(0)));
     if (STATE.compareAndSet(this, RUNNING, stopping)) {
-      TaskScope open = inner;
-      if (open != null) {
-        open.cancel(reason); // first, else its owner wakes up and finds only the interrupt
+      try {
+        TaskScope open = inner;
+        if (open != null) {
+          open.cancel(reason); // first, else its owner wakes up and finds only the interrupt
+        }
+        thread.interrupt();
+      } finally {
+        interruptSent = true; // the task may wait for it
       }
-      thread.interrupt();
     }
   }
 
@@ -243,29 +259,64 @@ public final class Task<T extends @Nullable Object> extends Node {
 
   private Outcome<T> call(Callable<? extends T> body) {
     enter();
+    T value;
     try {
-      T value = body.call();
-      if (inner != null) {
-        throw new IllegalStateException("task " + path + " left a scope open: " + inner.path);
-      }
-      return new Outcome.Success<>(value);
+      value = body.call();
     } catch (Throwable thrown) {
+      closeInner();
       return new Outcome.Failure<>(thrown);
-    } finally {
-      TaskScope open = inner;
-      if (open != null) {
-        open.closeWithInner();
-      }
     }
+    TaskScope open = inner;
+    if (open == null) {
+      return new Outcome.Success<>(value);
+    }
+    closeInner();
+    if (acquires) {
+      giveBack(value);
+    }
+    return new Outcome.Failure<>(
+        new IllegalStateException("task " + path + " left a scope open: " + open.path));
+  }
+
+  private void closeInner() {
+    TaskScope open = inner;
+    if (open != null) {
+      open.closeWithInner();
+    }
+  }
+
+  /** Closes a value that nobody gets, undisturbed by the interrupt that stopped the task. */
+  private void giveBack(@Nullable Object value) {
+    if (state != RUNNING) {
+      takeInterrupt();
+    }
+    try {
+      if (value != null) {
+        ((AutoCloseable) value).close();
+      }
+    } catch (Throwable thrown) {
+      tree.countCloseFailure();
+    }
+    closeInner();
+  }
+
+  /** Takes the interrupt of whoever stopped this task, which is sent right after the stop. */
+  private void takeInterrupt() {
+    while (!interruptSent) {
+      Thread.yield();
+    }
+    Thread.interrupted();
   }
 
   /** The end of the thread, with what it came to by itself. */
   private void end(Outcome<T> own) {
-    if (STATE.compareAndSet(this, RUNNING, own)) {
-      settled(own instanceof Outcome.Failure<?>(var cause) ? cause : null);
-    } else if (state instanceof Stopping stopping
-        && STATE.compareAndSet(this, stopping, stopping.outcome(false))) {
-      settled(null);
+    if (!settle(RUNNING, own)) {
+      if (acquires && own instanceof Outcome.Success<T>(T value)) {
+        giveBack(value); // first, so that it is back when the owner hears that the task has ended
+      }
+      if (state instanceof Stopping stopping) {
+        settle(stopping, stopping.outcome(false));
+      }
     }
     ended = true;
     if (scope == null || isAbandoned(state)) {
@@ -286,18 +337,24 @@ public final class Task<T extends @Nullable Object> extends Node {
 
   private void abandon(Stopping stopping) {
     tree.remember(this); // first: whoever ends after it was abandoned finds itself on the list
-    if (STATE.compareAndSet(this, stopping, stopping.outcome(true))) {
-      settled(null);
-    } else {
+    if (!settle(stopping, stopping.outcome(true))) {
       tree.forget(this); // it has ended after all
     }
   }
 
-  /** Told once, by whoever set the outcome. */
-  private void settled(@Nullable Throwable failure) {
-    if (scope != null) {
-      scope.childSettled(this, awaited, failure);
+  /** Gives the task its outcome unless the state has changed; if so, tells the record and scope. */
+  private boolean settle(Object before, Outcome<T> outcome) {
+    if (!STATE.compareAndSet(this, before, outcome)) {
+      return false;
     }
+    if (recorder != null) {
+      recorder.end(outcome);
+    }
+    if (scope != null) {
+      scope.childSettled(
+          this, awaited, outcome instanceof Outcome.Failure<?>(var cause) ? cause : null);
+    }
+    return true;
   }
 
   private static boolean isAbandoned(Object state) {
