@@ -7,6 +7,7 @@ import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
+import dev.warpwright.task.TaskTrace;
 import java.time.Duration;
 import java.util.List;
 
@@ -24,6 +25,7 @@ import java.util.List;
  * @param steps the model calls that were answered
  * @param messages the whole conversation, the request's messages first
  * @param toolResults the results of all tools, in order
+ * @param tasks the finished tree of tasks: what ran, for how long, and how it ended
  */
 public record GenerateResult(
     String text,
@@ -35,7 +37,8 @@ public record GenerateResult(
     RouteDecision routeDecision,
     List<ModelStep> steps,
     List<Message> messages,
-    List<ToolResult> toolResults) {
+    List<ToolResult> toolResults,
+    TaskTrace tasks) {
   /** Copies the lists. */
   public GenerateResult {
     attempts = List.copyOf(attempts);

@@ -387,6 +387,7 @@ final class AgentDriver {
           STORE,
           INTERNAL,
           UNFINISHED,
+          UNKNOWN_OUTCOME,
           CONFLICT ->
           true;
       case INVALID_REQUEST,
@@ -397,7 +398,7 @@ final class AgentDriver {
           OUTPUT_SCHEMA,
           OUTPUT_REFUSAL,
           OUTPUT_TRUNCATION,
-          UNKNOWN_OUTCOME -> // a tool of the provider may have acted: asking again would repeat it
+          PROVIDER_TOOL -> // to ask the model again would run the provider's tool again
           false;
     };
   }

@@ -47,6 +47,15 @@ public interface AdmissionController {
   Admission.Decision acquire(AdmissionRequest request) throws InterruptedException;
 
   /**
+   * A controller that admits everything at once.
+   *
+   * @return the one instance
+   */
+  static AdmissionController unlimited() {
+    return NoAdmission.INSTANCE;
+  }
+
+  /**
    * A controller for this process.
    *
    * @param policy the limits, of each target separately

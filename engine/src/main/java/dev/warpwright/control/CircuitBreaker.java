@@ -74,6 +74,15 @@ public interface CircuitBreaker {
   }
 
   /**
+   * A breaker that lets everything through.
+   *
+   * @return the one instance
+   */
+  static CircuitBreaker none() {
+    return NoCircuitBreaker.INSTANCE;
+  }
+
+  /**
    * A breaker of this process, on the system's time.
    *
    * @param policy its numbers

@@ -78,6 +78,15 @@ public interface TargetMetrics {
   }
 
   /**
+   * Metrics that measure nothing.
+   *
+   * @return the one instance
+   */
+  static TargetMetrics none() {
+    return NoMetrics.INSTANCE;
+  }
+
+  /**
    * Metrics of this process: a window of 60 s, 128 targets, 256 samples for each, on the system's
    * time.
    *

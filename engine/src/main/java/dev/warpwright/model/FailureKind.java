@@ -20,6 +20,8 @@ public enum FailureKind {
   TARGETS_EXHAUSTED,
   /** The operation's limit of provider attempts was reached. */
   TOTAL_ATTEMPTS,
+  /** A tool that the provider runs itself failed, and must not be run again. */
+  PROVIDER_TOOL,
   /** Nothing was left but targets whose circuits are open. */
   CIRCUIT_OPEN,
   /** Nothing was left but targets that had no place for the call. */

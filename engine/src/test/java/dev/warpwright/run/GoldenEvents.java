@@ -52,7 +52,9 @@ final class GoldenEvents {
           Optional.of(ProviderException.Kind.HTTP_STATUS),
           503,
           Optional.of("req-1"),
-          Optional.empty());
+          Optional.empty(),
+          Optional.empty(),
+          false);
   private static final Attempt SUCCEEDED =
       new Attempt(
           1,
@@ -65,7 +67,9 @@ final class GoldenEvents {
           Optional.empty(),
           0,
           Optional.empty(),
-          Optional.of(USAGE));
+          Optional.of(USAGE),
+          Optional.empty(),
+          false);
   private static final RunEvent.RunFailed FAILURE =
       new RunEvent.RunFailed(
           FailureKind.TARGETS_EXHAUSTED, "Every target failed.", true, 1, List.of(FAILED));

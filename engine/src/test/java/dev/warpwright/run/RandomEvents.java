@@ -189,7 +189,9 @@ final class RandomEvents {
         optional(() -> one(ProviderException.Kind.values())),
         random.nextInt(),
         optional(this::text),
-        optional(this::usage));
+        optional(this::usage),
+        Optional.empty(),
+        false);
   }
 
   private Duration duration() {
