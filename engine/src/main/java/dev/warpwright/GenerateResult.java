@@ -1,6 +1,8 @@
 package dev.warpwright;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.RouteDecision;
@@ -10,6 +12,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.task.TaskTrace;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The answer of a text operation.
@@ -45,6 +48,16 @@ public record GenerateResult(
     steps = List.copyOf(steps);
     messages = List.copyOf(messages);
     toolResults = List.copyOf(toolResults);
+  }
+
+  /**
+   * What all calls of the operation cost together, failed ones included.
+   *
+   * @return the total; empty if the gateway does not account costs
+   */
+  public Optional<CostTotal> cost() {
+    List<CostValuation> calls = attempts.stream().flatMap(made -> made.cost().stream()).toList();
+    return calls.isEmpty() ? Optional.empty() : Optional.of(CostTotal.of(calls));
   }
 
   /**
