@@ -34,6 +34,11 @@ final class LocalCircuitBreaker implements CircuitBreaker {
   private static final class Slot extends TargetTable.Slot {
     final AtomicReference<Circuit> circuit = new AtomicReference<>(Circuit.INITIAL);
 
+    /** Moves on, unless somebody else has moved on from the same state; false says so. */
+    boolean replace(Circuit before, Circuit after) {
+      return after.equals(before) || circuit.compareAndSet(before, after);
+    }
+
     @Override
     boolean mayBeForgotten(long nowNanos) {
       return !(circuit.get() instanceof Circuit.Open open && open.isCooling(nowNanos));
@@ -67,7 +72,7 @@ final class LocalCircuitBreaker implements CircuitBreaker {
         slot.leave();
         return refusal(before, nowNanos);
       }
-      if (before == after || slot.circuit.compareAndSet(before, after)) {
+      if (slot.replace(before, after)) {
         report(target, before, after, nowNanos);
         return new Permit(target, slot, after.epoch());
       }
@@ -88,7 +93,7 @@ final class LocalCircuitBreaker implements CircuitBreaker {
     do {
       before = slot.circuit.get();
       after = Circuit.next(before, event, nowNanos, policy);
-    } while (before != after && !slot.circuit.compareAndSet(before, after));
+    } while (!slot.replace(before, after));
     slot.leave();
     report(target, before, after, nowNanos);
   }
