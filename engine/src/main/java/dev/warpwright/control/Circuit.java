@@ -123,7 +123,7 @@ sealed interface Circuit {
 
   /** Whether the call whose {@link Acquire} led from one state to the next is let through. */
   static boolean isLetThrough(Circuit before, Circuit after) {
-    return after instanceof Closed || after != before;
+    return after instanceof Closed || !after.equals(before);
   }
 
   private static Circuit counted(Closed closed, long probesAtNanos, CircuitPolicy policy) {

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 
 /**
  * The circuits of one process. What happens is decided by {@link Circuit#next}; here is only where
- * the states are kept. A call on a closed circuit without failures reads two volatile fields,
- * counts itself in and out and allocates its permit.
+ * the states are kept. A call on a closed circuit without failures takes no lock, writes no state,
+ * and allocates its permit and the event of its end.
  */
 final class LocalCircuitBreaker implements CircuitBreaker {
   private final CircuitPolicy policy;
@@ -33,6 +33,11 @@ final class LocalCircuitBreaker implements CircuitBreaker {
   /** One target's circuit; each permit is a user of it. */
   private static final class Slot extends TargetTable.Slot {
     final AtomicReference<Circuit> circuit = new AtomicReference<>(Circuit.INITIAL);
+
+    /** Moves on, unless somebody else has moved on from the same state; false says so. */
+    boolean replace(Circuit before, Circuit after) {
+      return after.equals(before) || circuit.compareAndSet(before, after);
+    }
 
     @Override
     boolean mayBeForgotten(long nowNanos) {
@@ -67,7 +72,7 @@ final class LocalCircuitBreaker implements CircuitBreaker {
         slot.leave();
         return refusal(before, nowNanos);
       }
-      if (before == after || slot.circuit.compareAndSet(before, after)) {
+      if (slot.replace(before, after)) {
         report(target, before, after, nowNanos);
         return new Permit(target, slot, after.epoch());
       }
@@ -88,7 +93,7 @@ final class LocalCircuitBreaker implements CircuitBreaker {
     do {
       before = slot.circuit.get();
       after = Circuit.next(before, event, nowNanos, policy);
-    } while (before != after && !slot.circuit.compareAndSet(before, after));
+    } while (!slot.replace(before, after));
     slot.leave();
     report(target, before, after, nowNanos);
   }

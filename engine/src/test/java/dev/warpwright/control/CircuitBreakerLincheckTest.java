@@ -126,7 +126,7 @@ final class CircuitBreakerLincheckTest {
   }
 
   /** Manual time has a lock of its own, which would only add to the interleavings. */
-  private static final class StandingTime implements TimeSource {
+  static final class StandingTime implements TimeSource {
     long nanos;
 
     @Override

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Many threads measure at once; afterwards every begin has its end. */
 @Timeout(120)
+@SuppressWarnings("ThreadPriorityCheck") // yields make more interleavings; nothing relies on them
 final class TargetMetricsStressTest {
   private static final int THREADS = 100;
   private static final int STEPS = 500;
