@@ -152,6 +152,7 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
   }
 
   /** If the task was stopped, takes the interrupt, which is sent right after the stop. */
+  @SuppressWarnings("ThreadPriorityCheck") // the other thread stands between two statements
   final void takeInterrupt() {
     if (state != RUNNING) {
       while (!interruptSent) {
