@@ -21,6 +21,7 @@ class FateModelCheckTest {
   private static final TaskTree TREE = TaskTree.builder().time(new StoppedTime()).build();
 
   /** The checker takes what only a thread's body refers to for local to one thread. */
+  @SuppressWarnings("UnusedVariable")
   private static volatile @Nullable Model published;
 
   private static final class StoppedTime implements TimeSource {
@@ -51,8 +52,8 @@ class FateModelCheckTest {
     private int interrupts; // of one thread: whoever stopped it
     private int settled; // of one thread: whoever decided
     private volatile @Nullable Outcome<String> outcome;
-    private volatile int givenBack;
-    private volatile boolean disturbed;
+    private int givenBack; // of the task's thread
+    private boolean disturbed; // of the task's thread
     private volatile boolean listed;
 
     Model(TaskScope scope) {
@@ -115,9 +116,11 @@ class FateModelCheckTest {
     /** All threads are through. */
     void check() {
       Outcome<String> decided = settledOutcome();
-      require(decided != null, "no outcome");
+      if (decided == null) {
+        throw new AssertionError("no outcome");
+      }
       require(settled == 1, "settled more than once");
-      require(decided == outcome, "told another outcome than it has");
+      require(decided.equals(outcome), "told another outcome than it has");
       require(currentState() == TaskState.ENDED, "still there");
       require(!listed, "left on the list of abandoned tasks");
       require(givenBack == (decided instanceof Success<String> ? 0 : 1), "leaked or closed twice");
@@ -218,10 +221,12 @@ class FateModelCheckTest {
                 () -> {
                   if (task.isSettled()) {
                     Outcome<String> seen = task.settledOutcome();
-                    require(seen != null, "settled without an outcome");
+                    if (seen == null) {
+                      throw new AssertionError("settled without an outcome");
+                    }
                     TaskTrace trace = task.scope.trace().orElseThrow().children().getFirst();
                     require(trace.end().equals(endOf(seen)), "not in the record");
-                    require(task.settledOutcome() == seen, "changed");
+                    require(seen.equals(task.settledOutcome()), "changed");
                   }
                 },
                 () -> task.end(new Success<>("permit"))));
