@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A node of the task tree: a scope, or a task that runs in one. Under a task hangs the scope that
  * its thread has open, under a scope hang its tasks and the scope that its owner has open in it.
  */
-abstract sealed class Node permits TaskScope, Task {
+abstract sealed class Node permits TaskScope, Fate {
   /**
    * The innermost node that the current thread is in; unset outside any. One for all trees, so that
    * a scope of one tree that is opened inside another's obeys both.

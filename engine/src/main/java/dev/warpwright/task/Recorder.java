@@ -131,7 +131,7 @@ abstract sealed class Recorder {
 
     @Override
     boolean hasEnded() {
-      return end != RUNNING;
+      return !(end instanceof End.Running);
     }
 
     @Override
@@ -141,7 +141,7 @@ abstract sealed class Recorder {
 
     private TaskTrace trace(long nowNanoTime) {
       End ended = end;
-      long until = ended == RUNNING ? nowNanoTime : endNanoTime;
+      long until = ended instanceof End.Running ? nowNanoTime : endNanoTime;
       List<TaskTrace> children = new ArrayList<>();
       for (Kept child = lastChild; child != null; child = child.before) {
         children.add(child.trace(nowNanoTime));

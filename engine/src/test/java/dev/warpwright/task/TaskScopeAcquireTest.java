@@ -42,7 +42,7 @@ class TaskScopeAcquireTest {
     volatile boolean granted;
 
     @Override
-    public void close() throws Exception {
+    public void close() {
       thread = Thread.currentThread().getName();
       interrupted = Thread.currentThread().isInterrupted();
       closed.incrementAndGet();

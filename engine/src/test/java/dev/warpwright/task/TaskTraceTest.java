@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -377,11 +378,11 @@ class TaskTraceTest {
     Owner<Void> owner =
         Owner.start(
             () -> {
-              for (int i = 0; i < 20_000; i++) {
+              for (int i = 0; i < 5_000; i++) {
                 TaskScope scope = tree.openRecorded("operation", "op", NEVER);
                 Task<Integer> task = scope.fork("tool", "one", NEVER, () -> 1);
                 while (!task.isDone()) {
-                  Thread.yield();
+                  LockSupport.parkNanos(1_000);
                 }
                 assertEquals(new End.Succeeded(), traceOf(scope).children().getFirst().end());
                 scope.call("tool", "two", NEVER, () -> 1);
