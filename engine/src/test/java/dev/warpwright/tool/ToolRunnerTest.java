@@ -140,6 +140,9 @@ final class ToolRunnerTest {
           }
 
           @Override
+          public void endedLate(ToolRun run, ToolEnd.Known end) {}
+
+          @Override
           public void ended(ToolRun run, ToolEnd.Known end) {}
         };
     try (TaskScope scope = batch.tree.open("operation", "operation")) {
@@ -517,6 +520,9 @@ final class ToolRunnerTest {
             public void starting(List<ToolRun> runs) {
               scope.cancel("while the intent was written");
             }
+
+            @Override
+            public void endedLate(ToolRun run, ToolEnd.Known end) {}
 
             @Override
             public void ended(ToolRun run, ToolEnd.Known end) {}
