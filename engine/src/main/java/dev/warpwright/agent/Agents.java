@@ -20,7 +20,6 @@ import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
-import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEventCodec;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
@@ -34,14 +33,11 @@ import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -206,12 +202,11 @@ public final class Agents {
                 operation,
                 run,
                 owner,
-                hold ->
-                    drive(
-                        agent,
-                        operation,
-                        RunLog.created(store, fresh, owner, time, operation.deadline()),
-                        hold));
+                hold -> {
+                  RunLog log = RunLog.created(store, fresh, owner, time, operation.deadline());
+                  hold.begins(log);
+                  return drive(agent, operation, log, hold);
+                });
         case RunStore.Claim.Taken(RunKey taken) -> attach(agent, operation, taken, fingerprint);
       };
     }
@@ -226,8 +221,8 @@ public final class Agents {
    * @param run the run
    * @param decisions decisions on pending approvals, all of them or some
    * @return how the run was left
-   * @throws InvalidRequestException if there is no such run, or a decision names no request of it;
-   *     nothing was applied
+   * @throws InvalidRequestException if there is no such run, a decision names no request of it, or
+   *     an approval no longer matches its call or its signature; nothing was applied
    * @throws ConflictException if there are decisions and somebody else drives the run, a decision
    *     was made already, or the run is bound to another agent or other targets
    */
@@ -265,8 +260,9 @@ public final class Agents {
    * @param log all events of the run
    * @param decisions decisions on pending approvals, all of them or some
    * @return how the run was left
-   * @throws InvalidRequestException if the log is not whole or breaks a rule, or a decision names
-   *     no request of it; nothing was stored
+   * @throws InvalidRequestException if the log is not whole or breaks a rule, a decision names no
+   *     request of it, or an approval no longer matches its call or its signature; nothing was
+   *     stored
    * @throws ConflictException if the store has the run with another log, or as {@link
    *     #resume(Agent, RunKey, ApprovalDecision...)}
    */
@@ -293,37 +289,25 @@ public final class Agents {
     requireBoundTo(agent, state);
     try (Operation operation = open(agent, timeout)) {
       requireNotInterrupted(operation);
-      takeIn(log, state, operation);
+      takeIn(agent, log, state, decisions, operation);
       return resume(agent, operation, state.run(), OptionalLong.of(state.sequence()), decisions);
     }
   }
 
-  /** Makes sure that the store has exactly this log. */
-  private void takeIn(List<LoggedEvent> log, RunState state, Operation operation) {
+  /** Makes sure that the store has exactly this log; one that cannot go on so is not taken in. */
+  private void takeIn(
+      Agent agent,
+      List<LoggedEvent> log,
+      RunState state,
+      List<ApprovalDecision> decisions,
+      Operation operation) {
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
+      var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
       store.adopt(log, state.status(), operation.deadline());
-    } else if (!isSame(stored, log)) {
+    } else if (!RunEventCodec.isSame(stored, log)) {
       throw differs(state.run(), operation);
     }
-  }
-
-  /** Compares what is stored of two logs, as text may be cleaned when it is. */
-  private static boolean isSame(List<LoggedEvent> stored, List<LoggedEvent> given) {
-    if (stored.size() != given.size()) {
-      return false;
-    }
-    for (int i = 0; i < stored.size(); i++) {
-      LoggedEvent one = stored.get(i);
-      LoggedEvent other = given.get(i);
-      if (!one.writer().equals(other.writer())
-          || !one.time().equals(other.time())
-          || !RunEventCodec.type(one.event()).equals(RunEventCodec.type(other.event()))
-          || !Arrays.equals(RunEventCodec.encode(one), RunEventCodec.encode(other))) {
-        return false;
-      }
-    }
-    return true;
   }
 
   private static ConflictException differs(RunKey run, Operation operation) {
@@ -410,83 +394,30 @@ public final class Agents {
   }
 
   /**
-   * The ownership of a run for one invocation. When it is closed the run is handed back; only then
-   * late ends of tools may be written, and a person is told that the run needs one, who may act at
-   * once.
-   */
-  private final class Hold implements AutoCloseable {
-    private final RunKey run;
-    private final Writer owner;
-    final LateEnds lateEnds;
-    private Set<String> awaitedBefore = Set.of();
-    private @Nullable RunLog log;
-
-    Hold(RunKey run, Writer owner) {
-      this.run = run;
-      this.owner = owner;
-      this.lateEnds = new LateEnds(store, run, time);
-    }
-
-    /** Called with the run's log before anything is done. */
-    void begins(RunLog found) {
-      log = found;
-      awaitedBefore = awaited(found.state());
-    }
-
-    @Override
-    public void close() {
-      try {
-        store.release(run, owner);
-      } finally {
-        if (log == null || log.hasFailed()) {
-          lateEnds.driverFailed();
-        } else {
-          lateEnds.driverLeft(log.state());
-          tell(log.state());
-        }
-      }
-    }
-
-    private void tell(RunState state) {
-      Set<String> awaited = awaited(state);
-      awaited.removeAll(awaitedBefore);
-      if (!awaited.isEmpty()) {
-        DecisionNeeded needed =
-            new DecisionNeeded(run, state.started().agentId(), state.status(), awaited.size());
-        onDecisionNeeded.ifPresent(
-            listener ->
-                tasks()
-                    .detach(
-                        "listener",
-                        "decision needed by " + run,
-                        LISTENER_TIMEOUT,
-                        () -> listener.accept(needed)));
-      }
-    }
-
-    private static Set<String> awaited(RunState state) {
-      return new HashSet<>(state.suspension().map(RunSuspended::awaited).orElse(List.of()));
-    }
-  }
-
-  /**
    * Works on a run and hands it back on every way out, after the operation: the next driver must
    * not ask about, or repeat, what a tool of this one is still doing.
    */
   private AgentResult owned(Operation operation, RunKey run, Writer owner, OwnedWork work) {
-    try (Hold hold = new Hold(run, owner);
+    try (Hold hold = new Hold(store, run, owner, time, this::tell);
         operation) {
       return work.run(hold);
     }
   }
 
-  private AgentResult drive(Agent agent, Operation operation, RunLog log, Hold hold) {
-    hold.begins(log);
-    return drive(agent, operation, log, hold.lateEnds);
+  /** Tells the listener, on a thread of its own. */
+  private void tell(DecisionNeeded needed) {
+    onDecisionNeeded.ifPresent(
+        listener ->
+            tasks()
+                .detach(
+                    "listener",
+                    "decision needed by " + needed.run(),
+                    LISTENER_TIMEOUT,
+                    () -> listener.accept(needed)));
   }
 
-  private AgentResult drive(Agent agent, Operation operation, RunLog log, LateEnds lateEnds) {
-    AgentDriver driver = new AgentDriver(agent, operation, log, approvals, lateEnds);
+  private AgentResult drive(Agent agent, Operation operation, RunLog log, Hold hold) {
+    AgentDriver driver = new AgentDriver(agent, operation, log, approvals, hold.lateEnds());
     driver.drive();
     return new AgentResult(
         log.state(), log.events(), operation.trace().attempts(), driver.toolRuns(), true);
@@ -510,7 +441,7 @@ public final class Agents {
           }
           hold.begins(log);
           return goOn(agent, operation, log, decisions)
-              ? drive(agent, operation, log, hold.lateEnds)
+              ? drive(agent, operation, log, hold)
               : new AgentResult(log.state(), log.events(), List.of(), 0, false);
         });
   }

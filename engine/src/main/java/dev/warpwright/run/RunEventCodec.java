@@ -14,6 +14,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -149,6 +150,32 @@ public final class RunEventCodec {
         .raw()
         .map(raw -> raw.body().getBytes(StandardCharsets.UTF_8))
         .orElseGet(() -> encode(logged.event()));
+  }
+
+  /**
+   * Whether two logs are the same as a store keeps them: every event with its writer, its time and
+   * its bytes.
+   *
+   * @param one a log
+   * @param other another
+   * @return true if storing either gives the same
+   */
+  public static boolean isSame(List<LoggedEvent> one, List<LoggedEvent> other) {
+    boolean same = one.size() == other.size();
+    for (int i = 0; same && i < one.size(); i++) {
+      same = isSame(one.get(i), other.get(i));
+    }
+    return same;
+  }
+
+  private static boolean isSame(LoggedEvent one, LoggedEvent other) {
+    return one.run().equals(other.run())
+        && one.sequence() == other.sequence()
+        && one.writer().equals(other.writer())
+        && one.time().equals(other.time())
+        && type(one.event()).equals(type(other.event()))
+        && version(one) == version(other)
+        && Arrays.equals(encode(one), encode(other));
   }
 
   /**

@@ -141,6 +141,8 @@ public final class Runs {
    *     key; nothing was changed
    * @throws InvalidRequestException if there is no such run, or the verdict names a digest of
    *     evidence, which must itself be shown
+   * @throws dev.warpwright.model.LimitExceededException if the output does not fit into the run's
+   *     state
    */
   public RunState reconcile(RunKey run, ToolReconciled verdict) {
     if (verdict.evidence().isPresent()) {

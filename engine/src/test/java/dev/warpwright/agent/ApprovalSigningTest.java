@@ -144,6 +144,10 @@ final class ApprovalSigningTest {
 
     assertTrue(refused.getMessage().contains("signature"), refused.getMessage());
     assertEquals(log, store.load(RUN, 1, never()), "nothing is applied");
+    RunStore empty = RunStore.inMemory();
+    assertThrows(
+        InvalidRequestException.class, () -> signed(empty, SIGNER).resume(agent, log, decisions));
+    assertEquals(List.of(), empty.load(RUN, 1, never()), "nor is it taken in");
     assertEquals(List.of(), world.effects());
     assertEquals(List.of(0), model.asked());
   }

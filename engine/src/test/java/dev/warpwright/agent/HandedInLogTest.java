@@ -136,6 +136,9 @@ final class HandedInLogTest {
           InvalidRequestException.class, () -> other.agents.resume(agent, torn, approval(result)));
     }
     assertThrows(InvalidRequestException.class, () -> other.agents.resume(agent, List.of()));
+    assertThrows(
+        InvalidRequestException.class,
+        () -> other.agents.resume(agent, result.log(), ApprovalDecision.approve("nobody asked")));
 
     assertEquals(List.of(), other.runs(), "nothing was stored");
     assertEquals(List.of(), model.asked());
