@@ -31,6 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -242,6 +243,32 @@ final class ApprovalSigningTest {
 
     assertEquals(RunStatus.COMPLETED, agents.resume(agent, RUN).status());
     assertEquals(1, world.effects().size());
+  }
+
+  @Test
+  void a_signature_is_verified_again_right_before_the_tool_runs() {
+    AgentResult result = waiting();
+    AtomicInteger verified = new AtomicInteger();
+    // Accepts what it is shown when the decision is made, and nothing from then on.
+    ApprovalSigner revoked =
+        new ApprovalSigner() {
+          @Override
+          public String sign(byte[] content) {
+            return SIGNER.sign(content);
+          }
+
+          @Override
+          public boolean verify(byte[] content, String signature) {
+            return verified.getAndIncrement() == 0 && SIGNER.verify(content, signature);
+          }
+        };
+
+    AgentResult refused = signed(program.store, revoked).resume(agent, RUN, approval(result));
+
+    assertEquals(2, verified.get());
+    assertEquals(RunStatus.FAILED, refused.status());
+    assertEquals(FailureKind.INVALID_REQUEST, refused.state().failure().orElseThrow().kind());
+    assertEquals(List.of(), world.effects());
   }
 
   @ParameterizedTest

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.GenerateRequest;
 import dev.warpwright.agent.World.Order;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
@@ -17,6 +18,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.RunFailedException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunSuspended;
@@ -666,6 +668,34 @@ final class InDoubtTest {
       assertEquals(RunStatus.NEEDS_RECONCILIATION, result.status());
       assertEquals(List.of("c1"), result.inDoubt().stream().map(c -> c.call().id()).toList());
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(EffectClass.class)
+  @Tag("A61")
+  void without_a_run_a_tool_that_does_not_know_ends_the_operation_unless_it_is_pure(
+      EffectClass effect) {
+    AtomicInteger runs = new AtomicInteger();
+    Tool tool =
+        Tool.of(
+            "refund",
+            "",
+            Order.class,
+            effect,
+            (input, context) -> {
+              runs.incrementAndGet();
+              throw new OutcomeUnknownException(new java.io.IOException("no answer"));
+            });
+    GenerateRequest question =
+        GenerateRequest.builder(Program.ROUTE, "Do it.").tools(tool).maxSteps(2).build();
+
+    if (effect == EffectClass.PURE) {
+      assertEquals("Refunded.", program.gateway.generate(question).text());
+    } else {
+      assertThrows(UnknownOutcomeException.class, () -> program.gateway.generate(question));
+    }
+
+    assertEquals(effect == EffectClass.IDEMPOTENT ? 2 : 1, runs.get());
   }
 
   @Test
