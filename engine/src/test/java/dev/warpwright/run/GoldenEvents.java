@@ -17,6 +17,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.tool.EffectClass;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -105,6 +106,18 @@ final class GoldenEvents {
         "RunStarted-minimal",
         new RunEvent.RunStarted(
             "a", "1", Map.of(), Optional.empty(), List.of(), 1, List.of(), Map.of()));
+    events.put(
+        "RunStarted-limited",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(),
+            1,
+            List.of(),
+            Map.of(),
+            Optional.of(1_048_576L)));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",
@@ -157,6 +170,26 @@ final class GoldenEvents {
         new RunEvent.ApprovalRequested(
             "approval_1", "sha256:" + "0".repeat(64), 1, "c1", "refund", "1", ARGUMENTS));
     events.put(
+        "ApprovalRequested-signed",
+        new RunEvent.ApprovalRequested(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
+            Optional.of("hmac-sha256:" + "1".repeat(64))));
+    events.put(
+        "ApprovalDecided-signed",
+        new RunEvent.ApprovalDecided(
+            "approval_1",
+            false,
+            Optional.empty(),
+            Optional.of("expired"),
+            Optional.of("hmac-sha256:" + "2".repeat(64))));
+    events.put(
         "ApprovalDecided",
         new RunEvent.ApprovalDecided(
             "approval_1", false, Optional.of("ann"), Optional.of("Too much.")));
@@ -188,6 +221,15 @@ final class GoldenEvents {
             RunEvent.ToolReconciled.Verdict.SUCCEEDED,
             Optional.of(Json.parse("null")),
             "ann"));
+    events.put(
+        "ToolReconciled-evidence",
+        new RunEvent.ToolReconciled(
+            "c1",
+            "key-1",
+            RunEvent.ToolReconciled.Verdict.FAILED,
+            Optional.of(Json.of("The bank refused.")),
+            "ann",
+            Optional.of("sha256:" + "3".repeat(64))));
     events.put(
         "ToolReconciled-minimal",
         new RunEvent.ToolReconciled(

@@ -19,6 +19,7 @@ import dev.warpwright.tool.EffectClass;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -63,7 +64,8 @@ final class RandomEvents {
               list(this::message),
               random.nextInt(),
               list(this::target),
-              map());
+              map(),
+              optional(random::nextLong));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -71,10 +73,22 @@ final class RandomEvents {
               random.nextInt(), target(), message(), finish(), usage(), list(this::attempt));
       case 4 ->
           new RunEvent.ApprovalRequested(
-              text(), text(), random.nextInt(), text(), text(), text(), json());
+              text(),
+              text(),
+              random.nextInt(),
+              text(),
+              text(),
+              text(),
+              json(),
+              optional(this::instant),
+              optional(this::text));
       case 5 ->
           new RunEvent.ApprovalDecided(
-              text(), random.nextBoolean(), optional(this::text), optional(this::text));
+              text(),
+              random.nextBoolean(),
+              optional(this::text),
+              optional(this::text),
+              optional(this::text));
       case 6 ->
           new RunEvent.ToolStarted(
               random.nextInt(),
@@ -100,7 +114,8 @@ final class RandomEvents {
               text(),
               one(RunEvent.ToolReconciled.Verdict.values()),
               optional(this::json),
-              text());
+              text(),
+              optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
               one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed));
@@ -192,6 +207,13 @@ final class RandomEvents {
         optional(this::usage),
         Optional.empty(),
         false);
+  }
+
+  private Instant instant() {
+    return one(
+        Instant.EPOCH,
+        Instant.ofEpochSecond(random.nextLong(-1_000_000_000_000L, 1_000_000_000_000L), 1),
+        Instant.ofEpochSecond(1_800_000_000, random.nextInt(1_000_000_000)));
   }
 
   private Duration duration() {

@@ -54,6 +54,11 @@ final class ToolBatch implements AfterEachCallback {
         public void ended(ToolRun run, ToolEnd.Known end) {
           trail.add("ended " + name(run) + (end.error() ? " badly" : ""));
         }
+
+        @Override
+        public void endedLate(ToolRun run, ToolEnd.Known end) {
+          trail.add("ended late " + name(run));
+        }
       };
 
   private static String name(ToolRun run) {
