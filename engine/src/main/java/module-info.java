@@ -7,6 +7,7 @@ module dev.warpwright.engine {
   requires com.networknt.schema;
   requires org.slf4j;
   requires static transitive org.jspecify;
+  requires static transitive org.junit.jupiter.api; // for dev.warpwright.testing.LeakCheck only
   requires tools.jackson.databind;
 
   exports dev.warpwright;
