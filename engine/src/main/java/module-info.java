@@ -6,8 +6,8 @@ import org.jspecify.annotations.NullMarked;
 module dev.warpwright.engine {
   requires com.networknt.schema;
   requires org.slf4j;
+  requires static org.junit.jupiter.api; // not transitive: whoever compiles would need it then
   requires static transitive org.jspecify;
-  requires static transitive org.junit.jupiter.api; // for dev.warpwright.testing.LeakCheck only
   requires tools.jackson.databind;
 
   exports dev.warpwright;

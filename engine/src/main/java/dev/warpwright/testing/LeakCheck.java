@@ -43,6 +43,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * <p>Needs {@code junit-jupiter-api}, an optional dependency of the engine, which a program that
  * does not use this class need not have. Safe for use by any thread.
  */
+@SuppressWarnings("exports") // who uses it requires JUnit anyway; nobody else is to need it
 public final class LeakCheck implements AfterEachCallback {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final long POLL_NANOS = 50_000;
