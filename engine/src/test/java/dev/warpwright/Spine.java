@@ -76,8 +76,8 @@ final class Spine implements AfterEachCallback {
   }
 
   /** Waits until somebody waits for exactly so long. */
-  void awaitWaitOf(Duration wait) {
-    until("a wait of " + wait + "; " + time, () -> time.toString().contains("in " + wait + ": "));
+  void awaitWaitOf(Duration wait) throws InterruptedException {
+    time.awaitAlarmIn(wait);
   }
 
   static void await(String what, CountDownLatch latch) throws InterruptedException {

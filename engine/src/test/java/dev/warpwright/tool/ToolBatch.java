@@ -139,8 +139,8 @@ final class ToolBatch implements AfterEachCallback {
     }
   }
 
-  void awaitWaitOf(Duration wait) {
-    until(() -> time.toString().contains("in " + wait + ": "));
+  void awaitWaitOf(Duration wait) throws InterruptedException {
+    time.awaitAlarmIn(wait);
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // it only saves processor time
