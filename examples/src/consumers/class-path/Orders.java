@@ -53,7 +53,12 @@ public final class Orders {
       String greeting = gateway.generate(GenerateRequest.builder(route, "Hello.").build()).text();
       String answer = Agents.on(gateway, store).run(question).orThrow().text();
       System.out.printf(
-          "%s %s calls: %d, look-ups: %d%n", greeting, answer, model.calls(), LOOK_UPS.get());
+          "%s %s calls: %d, look-ups: %d, JUnit: %b%n",
+          greeting, answer, model.calls(), LOOK_UPS.get(), hasJUnit());
     }
+  }
+
+  private static boolean hasJUnit() {
+    return ClassLoader.getSystemResource("org/junit/jupiter/api/Test.class") != null;
   }
 }

@@ -55,9 +55,13 @@ final class Shop {
       String greeting = gateway.generate(GenerateRequest.builder(route, "Hello.").build()).text();
       String answer = Agents.on(gateway, store).run(question).orThrow().text();
       System.out.printf(
-          "%s: %s %s calls: %d, look-ups: %d%n",
-          Shop.class.getModule(), greeting, answer, model.calls(), LOOK_UPS.get());
+          "%s: %s %s calls: %d, look-ups: %d, JUnit: %b%n",
+          Shop.class.getModule(), greeting, answer, model.calls(), LOOK_UPS.get(), hasJUnit());
     }
+  }
+
+  private static boolean hasJUnit() {
+    return ModuleLayer.boot().findModule("org.junit.jupiter.api").isPresent();
   }
 
   private static boolean toolHasRun(ModelCall call) {

@@ -25,6 +25,10 @@ final class TaskFixture implements AfterEachCallback {
   final TaskTree tree = TaskTree.builder().time(time).abandonGrace(GRACE).build();
   private final Queue<Stubborn> stubborn = new ConcurrentLinkedQueue<>();
 
+  TaskFixture() {
+    leaks.watch(Leftovers.of(tree));
+  }
+
   Stubborn stubborn() {
     Stubborn body = new Stubborn();
     stubborn.add(body);
@@ -67,7 +71,6 @@ final class TaskFixture implements AfterEachCallback {
   @Override
   public void afterEach(ExtensionContext context) {
     stubborn.forEach(Stubborn::release);
-    leaks.watch(Leftovers.of(tree));
     leaks.afterEach(context);
     assertNull(Node.innermost(), "left in the thread-local");
   }

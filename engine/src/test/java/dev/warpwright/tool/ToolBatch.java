@@ -41,6 +41,10 @@ final class ToolBatch implements AfterEachCallback {
   boolean modelDeclaresParallel = true;
   private final List<CountDownLatch> gates = new ArrayList<>();
 
+  ToolBatch() {
+    leaks.watch(Leftovers.of(tree));
+  }
+
   /** What all tools of these tests take. */
   public record Input(String text) {}
 
@@ -155,7 +159,6 @@ final class ToolBatch implements AfterEachCallback {
   @Override
   public void afterEach(ExtensionContext context) {
     gates.forEach(CountDownLatch::countDown);
-    leaks.watch(Leftovers.of(tree));
     leaks.afterEach(context);
   }
 }

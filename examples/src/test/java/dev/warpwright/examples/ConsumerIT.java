@@ -35,9 +35,11 @@ final class ConsumerIT {
     };
 
     assertEquals(
-        "module shop: Good morning. It is on its way. calls: 3, look-ups: 1", lastLine(java));
+        "module shop: Good morning. It is on its way. calls: 3, look-ups: 1, JUnit: false",
+        lastLine(java));
     assertEquals(
-        "module shop: Good morning. It is on its way. calls: 1, look-ups: 0", lastLine(java));
+        "module shop: Good morning. It is on its way. calls: 1, look-ups: 0, JUnit: false",
+        lastLine(java));
   }
 
   @Test
@@ -47,8 +49,10 @@ final class ConsumerIT {
       "--class-path", PackagedJars.path() + File.pathSeparator + classes(), "Orders"
     };
 
-    assertEquals("Good morning. It is on its way. calls: 3, look-ups: 1", lastLine(java));
-    assertEquals("Good morning. It is on its way. calls: 1, look-ups: 0", lastLine(java));
+    assertEquals(
+        "Good morning. It is on its way. calls: 3, look-ups: 1, JUnit: false", lastLine(java));
+    assertEquals(
+        "Good morning. It is on its way. calls: 1, look-ups: 0, JUnit: false", lastLine(java));
   }
 
   private Path classes() {
