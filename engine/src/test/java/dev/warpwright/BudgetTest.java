@@ -386,7 +386,7 @@ final class BudgetTest {
 
   @Test
   @Tag("R329")
-  void a_settlement_that_takes_too_long_is_a_failed_one() {
+  void a_settlement_that_takes_too_long_is_a_failed_one() throws Exception {
     CountDownLatch gate = spine.gate();
     Gateway gateway = remote(new Remote(store, () -> Spine.awaitStubbornly(gate)));
     spine.a.says("hi");

@@ -23,7 +23,7 @@ final class LocalBudget implements BudgetStore {
   private final ReentrantLock opening = new ReentrantLock(); // held to add one
 
   LocalBudget(Money limit, int maxScopes) {
-    if (limit.isNegative()) {
+    if (limit.signum() < 0) {
       throw invalid(
           FailureKind.INVALID_CONFIGURATION, "limit must be 0 or more, but is " + limit + ".");
     }
@@ -146,7 +146,7 @@ final class LocalBudget implements BudgetStore {
   }
 
   private static void requireNotNegative(String what, Money amount) {
-    if (amount.isNegative()) {
+    if (amount.signum() < 0) {
       throw invalid(
           FailureKind.INVALID_REQUEST, "%s must be 0 or more, but is %s.".formatted(what, amount));
     }

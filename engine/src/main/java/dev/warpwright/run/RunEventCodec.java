@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -314,6 +315,7 @@ public final class RunEventCodec {
         .addHandler(new UnknownMembers())
         .annotationIntrospector(new AllRequired())
         .addMixIn(Part.class, PartTypes.class)
+        .addMixIn(Attempt.class, AttemptMembers.class)
         .changeDefaultPropertyInclusion(
             inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_ABSENT))
         .withConfigOverride(
@@ -365,8 +367,19 @@ public final class RunEventCodec {
     @Override
     public Boolean hasRequiredMarker(MapperConfig<?> config, AnnotatedMember member) {
       Class<?> type = member.getRawType();
-      return type != Optional.class && type != TokenCount.class;
+      return type != Optional.class && type != TokenCount.class && !isLaterFlag(member);
     }
+
+    /** The one flag of an attempt was added later: where it is missing, it is not set. */
+    private static boolean isLaterFlag(AnnotatedMember member) {
+      return member.getDeclaringClass() == Attempt.class && member.getRawType() == boolean.class;
+    }
+  }
+
+  /** Members of attempts that are written only when they say something. */
+  private interface AttemptMembers {
+    @JsonInclude(JsonInclude.Include.NON_DEFAULT)
+    boolean cacheHit();
   }
 
   /** Names the kinds of parts in a member of their own. */

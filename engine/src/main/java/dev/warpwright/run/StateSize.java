@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
@@ -65,6 +66,7 @@ final class StateSize {
   private static long of(Part part) {
     return switch (part) {
       case Part.Text(String text) -> of(text);
+      case Image image -> of(image.url());
       case ToolCall call ->
           CALL_BYTES + of(call.id()) + of(call.name()) + of(call.input()) + of(call.malformed());
       case ToolResult result -> of(result.output());

@@ -13,6 +13,7 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
@@ -442,6 +443,7 @@ final class ApprovalTest {
       for (Part part : message.parts()) {
         switch (part) {
           case Part.Text(String text) -> contents.add(text);
+          case Image image -> contents.add(image.url());
           case ToolCall call ->
               contents.addAll(List.of(call.id(), call.name(), call.input().text()));
           case ToolResult result -> contents.add(String.valueOf(result.output().value()));

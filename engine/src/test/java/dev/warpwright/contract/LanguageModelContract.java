@@ -14,12 +14,8 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
-import dev.warpwright.model.ToolChoice;
-import dev.warpwright.task.Deadline;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -77,13 +73,7 @@ public abstract class LanguageModelContract {
   protected abstract List<Subject> failing();
 
   private static ModelCall call(String text) {
-    return new ModelCall(
-        List.of(Message.user(text)),
-        List.of(),
-        ToolChoice.AUTO,
-        OptionalDouble.empty(),
-        OptionalInt.empty(),
-        Deadline.never());
+    return ModelCall.builder(List.of(Message.user(text))).build();
   }
 
   private static ModelResponse ask(Subject subject, String text) throws InterruptedException {

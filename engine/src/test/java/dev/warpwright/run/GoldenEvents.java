@@ -1,10 +1,13 @@
 package dev.warpwright.run;
 
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
@@ -144,6 +147,18 @@ final class GoldenEvents {
             new FinishReason(FinishReason.Kind.OTHER, ""),
             Usage.ABSENT,
             List.of()));
+    events.put("ModelResponded-priced", priced());
+    events.put(
+        "RunStarted-image",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(Message.user("Which?", Image.of("image/png", new byte[] {1, 2, 3}))),
+            1,
+            List.of(),
+            Map.of()));
     events.put(
         "ModelResponded-private",
         new RunEvent.ModelResponded(
@@ -250,5 +265,84 @@ final class GoldenEvents {
     events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
     events.put("RunFailed", FAILURE);
     return events;
+  }
+
+  /** An answer from the cache after a failed call that may have cost something. */
+  private static RunEvent priced() {
+    CostValuation known =
+        new CostValuation(
+            "openai",
+            "gpt-5",
+            CostValuation.Status.ESTIMATED,
+            Optional.of(Money.of("0.0025", "USD")),
+            Optional.of("USD"),
+            "catalog-7",
+            Optional.of("prices-3"),
+            "warpwright-valuation-v1",
+            Optional.of("https://example.com/prices"),
+            List.of(
+                new CostValuation.Component(
+                    CostValuation.TokenClass.INPUT,
+                    10,
+                    Optional.of(Money.of("0.25", "USD")),
+                    Money.of("0.0025", "USD")),
+                new CostValuation.Component(
+                    CostValuation.TokenClass.CACHE_WRITE,
+                    0,
+                    Optional.empty(),
+                    Money.zero("USD"))),
+            List.of(),
+            List.of("no-cache-write"),
+            true);
+    CostValuation unknown =
+        new CostValuation(
+            "azure",
+            "gpt-5",
+            CostValuation.Status.UNKNOWN,
+            Optional.empty(),
+            Optional.empty(),
+            "catalog-7",
+            Optional.empty(),
+            "warpwright-valuation-v1",
+            Optional.empty(),
+            List.of(),
+            List.of("model-not-in-catalog"),
+            List.of(),
+            false);
+    return new RunEvent.ModelResponded(
+        1,
+        TARGET,
+        Message.assistant("Done."),
+        new FinishReason(FinishReason.Kind.STOP, "stop"),
+        USAGE,
+        List.of(
+            new Attempt(
+                1,
+                DEPLOYED,
+                Attempt.ReasonCode.ADMISSION_DENIED,
+                0,
+                0,
+                Duration.ofMillis(5),
+                "full",
+                Optional.empty(),
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(unknown),
+                false),
+            new Attempt(
+                1,
+                TARGET,
+                Attempt.ReasonCode.PROVIDER_SUCCESS,
+                0,
+                1,
+                Duration.ofNanos(1),
+                "",
+                Optional.empty(),
+                0,
+                Optional.empty(),
+                Optional.of(USAGE),
+                Optional.of(known),
+                true)));
   }
 }

@@ -1,10 +1,13 @@
 package dev.warpwright.run;
 
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
@@ -138,7 +141,15 @@ final class RandomEvents {
   private Message message() {
     Role role = one(Role.values());
     return switch (role) {
-      case SYSTEM, USER -> new Message(role, list(() -> new Part.Text(text())));
+      case SYSTEM -> new Message(role, list(() -> new Part.Text(text())));
+      case USER ->
+          new Message(
+              role,
+              list(
+                  () ->
+                      random.nextBoolean()
+                          ? new Part.Text(text())
+                          : new Image("https://example.com/" + random.nextInt())));
       case ASSISTANT ->
           new Message(
               role,
@@ -205,8 +216,33 @@ final class RandomEvents {
         random.nextInt(),
         optional(this::text),
         optional(this::usage),
-        Optional.empty(),
-        false);
+        optional(this::cost),
+        random.nextBoolean());
+  }
+
+  private CostValuation cost() {
+    boolean known = random.nextBoolean();
+    Money amount = new Money(random.nextLong(), one("USD", "EUR"));
+    return new CostValuation(
+        text(),
+        text(),
+        known ? CostValuation.Status.KNOWN : CostValuation.Status.UNKNOWN,
+        known ? Optional.of(amount) : Optional.empty(),
+        known ? Optional.of(amount.currency()) : optional(() -> "USD"),
+        text(),
+        optional(this::text),
+        text(),
+        optional(this::text),
+        list(
+            () ->
+                new CostValuation.Component(
+                    one(CostValuation.TokenClass.values()),
+                    random.nextLong(),
+                    optional(() -> amount),
+                    amount)),
+        known ? List.of() : List.of(text()),
+        list(this::text),
+        random.nextBoolean());
   }
 
   private Instant instant() {
