@@ -105,20 +105,59 @@ final class BudgetModelCheckTest {
     }
   }
 
+  /** Ends of one reservation and nothing else, so that they meet in every scenario. */
+  @Param(name = "amount", gen = IntGen.class, conf = "1:3")
+  public static final class Ends {
+    private final LocalBudget store = new LocalBudget(money(10), 1);
+    private final BudgetReservation shared =
+        ((Reserved) store.reserve(SCOPE, money(4))).reservation();
+
+    @Operation
+    public void settle(@Param(name = "amount") int amount) {
+      shared.settle(money(amount), false);
+    }
+
+    @Operation
+    public void cancel() {
+      shared.cancel();
+    }
+
+    @Operation
+    public void doubt() {
+      shared.uncertain();
+    }
+
+    @Validate
+    public void onlyOneCounts() {
+      BudgetSnapshot now = store.snapshot(SCOPE);
+      assertTrue(!now.reserved().isNegative() && now.spent().nanos() <= 3, now::toString);
+    }
+  }
+
+  @Test
+  @Tag("R328")
+  void of_all_ends_of_a_reservation_one_counts() {
+    check(Ends.class, 2, 0);
+  }
+
   @Test
   @Tag("R325")
   @Tag("R328")
   @Tag("R333")
   void every_change_of_an_account_is_one_act() {
+    check(Budget.class, 3, 2);
+  }
+
+  private static void check(Class<?> operations, int perThread, int afterwards) {
     new ModelCheckingOptions()
         .iterations(12)
         .invocationsPerIteration(150)
         .threads(2)
-        .actorsPerThread(3)
-        .actorsBefore(1)
-        .actorsAfter(2)
+        .actorsPerThread(perThread)
+        .actorsBefore(0)
+        .actorsAfter(afterwards)
         // Pure, and its pattern is an object that the checker cannot look into.
         .addGuarantee(forClasses(Money.class.getName()).allMethods().ignore())
-        .check(Budget.class);
+        .check(operations);
   }
 }
