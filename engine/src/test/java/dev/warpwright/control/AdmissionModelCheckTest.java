@@ -122,7 +122,7 @@ final class AdmissionModelCheckTest {
       LocalAdmission controller, AtomicInteger inside, AtomicInteger interrupted) {
     return new Thread(
         () -> {
-          try (AdmissionPermit permit = ((Admitted) controller.acquire(request(1))).permit()) {
+          try (AdmissionPermit _ = ((Admitted) controller.acquire(request(1))).permit()) {
             assertEquals(1, inside.incrementAndGet());
             inside.decrementAndGet();
           } catch (InterruptedException e) {
