@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 public abstract class AdmissionControllerContract {
   /** A target. */
-  protected static final Target TARGET = Target.of("scripted", "model");
+  private static final Target TARGET = Target.of("scripted", "model");
 
   /** Longer than any test takes. */
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -47,7 +47,7 @@ public abstract class AdmissionControllerContract {
   protected abstract AdmissionController open(AdmissionPolicy policy);
 
   /** A request of so many tokens with time to wait. */
-  protected static AdmissionRequest request(long tokens) {
+  private static AdmissionRequest request(long tokens) {
     return request(TARGET, tokens);
   }
 
@@ -56,7 +56,7 @@ public abstract class AdmissionControllerContract {
   }
 
   /** Asks as the engine does: without waiting first, and then, if it must, with waiting. */
-  protected static Decision ask(AdmissionController controller, AdmissionRequest request)
+  private static Decision ask(AdmissionController controller, AdmissionRequest request)
       throws InterruptedException {
     return controller.tryAcquire(request) instanceof Decision decision
         ? decision
@@ -64,13 +64,13 @@ public abstract class AdmissionControllerContract {
   }
 
   /** Asks for what must be admitted. */
-  protected static AdmissionPermit admit(AdmissionController controller, AdmissionRequest request)
+  private static AdmissionPermit admit(AdmissionController controller, AdmissionRequest request)
       throws InterruptedException {
     return assertInstanceOf(Admitted.class, ask(controller, request)).permit();
   }
 
   /** Asks for what must be denied by a limit. */
-  protected static Denied deny(
+  private static Denied deny(
       AdmissionController controller, AdmissionRequest request, AdmissionLimit limit)
       throws InterruptedException {
     Denied denied = assertInstanceOf(Denied.class, ask(controller, request));
@@ -79,7 +79,7 @@ public abstract class AdmissionControllerContract {
   }
 
   /** A request on a thread of its own. */
-  protected static final class Caller {
+  private static final class Caller {
     private final FutureTask<Decision> task;
     private final Thread thread;
 
@@ -89,32 +89,26 @@ public abstract class AdmissionControllerContract {
     }
 
     /** Starts one and waits until it waits. */
-    protected static Caller waiting(AdmissionController controller, AdmissionRequest request) {
+    static Caller waiting(AdmissionController controller, AdmissionRequest request) {
       Caller caller = new Caller(new FutureTask<>(() -> ask(controller, request)));
       awaitParked(caller.thread);
       return caller;
     }
 
-    protected void interrupt() {
+    void interrupt() {
       thread.interrupt();
     }
 
-    protected AdmissionPermit admitted() throws Exception {
+    AdmissionPermit admitted() throws Exception {
       return assertInstanceOf(Admitted.class, task.get()).permit();
     }
 
-    protected Denied denied(AdmissionLimit limit) throws Exception {
-      Denied denied = assertInstanceOf(Denied.class, task.get());
-      assertEquals(limit, denied.limit());
-      return denied;
-    }
-
-    protected void interrupted() throws Exception {
+    void interrupted() throws Exception {
       var failure = assertThrows(ExecutionException.class, task::get);
       assertInstanceOf(InterruptedException.class, failure.getCause());
     }
 
-    protected boolean waits() {
+    boolean waits() {
       awaitParked(thread);
       return thread.isAlive();
     }
@@ -124,7 +118,7 @@ public abstract class AdmissionControllerContract {
     while (thread.isAlive()
         && thread.getState() != Thread.State.WAITING
         && thread.getState() != Thread.State.TIMED_WAITING) {
-      Thread.yield();
+      Together.letOthersRun();
     }
   }
 
@@ -351,7 +345,7 @@ public abstract class AdmissionControllerContract {
       Thread thread =
           Thread.startVirtualThread(
               () -> {
-                try (AdmissionPermit permit = admit(controller, request(1))) {
+                try (AdmissionPermit _ = admit(controller, request(1))) {
                   order.add(number);
                 } catch (InterruptedException e) {
                   order.add(-1);
@@ -565,7 +559,7 @@ public abstract class AdmissionControllerContract {
                   if (threads.size() == 200) {
                     threads.get(random.nextInt(200)).interrupt();
                   }
-                  Thread.yield();
+                  Together.letOthersRun();
                 }
               });
       Together.run(
@@ -579,7 +573,7 @@ public abstract class AdmissionControllerContract {
                   try (AdmissionPermit permit = admitted.permit()) {
                     int now = inFlight.incrementAndGet();
                     most.accumulateAndGet(now, Math::max);
-                    Thread.yield();
+                    Together.letOthersRun();
                     if (random.nextBoolean()) {
                       permit.reconcile(random.nextInt(100));
                     }
@@ -605,7 +599,7 @@ public abstract class AdmissionControllerContract {
   }
 
   /** A policy under which many may wait for long. */
-  protected static AdmissionPolicy.Builder waitingPolicy(int maxConcurrent) {
+  private static AdmissionPolicy.Builder waitingPolicy(int maxConcurrent) {
     return AdmissionPolicy.builder(maxConcurrent).maxQueue(1_000).queueTimeout(LONG);
   }
 }

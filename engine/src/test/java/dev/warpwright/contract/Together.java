@@ -37,4 +37,10 @@ final class Together {
     }
     return results;
   }
+
+  /** Lets others run: a virtual thread that does not block keeps its carrier otherwise. */
+  @SuppressWarnings("ThreadPriorityCheck") // nothing depends on it but how much is interleaved
+  static void letOthersRun() {
+    Thread.yield();
+  }
 }

@@ -3,7 +3,6 @@ package dev.warpwright.control;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.warpwright.control.AdmissionPolicy.Builder;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Target;
@@ -82,7 +81,7 @@ final class AdmissionPolicyTest {
     assertEquals("estimatedTokens must be 0 or more, but is -1.", refused.getMessage());
   }
 
-  private static String refusal(UnaryOperator<Builder> option) {
+  private static String refusal(UnaryOperator<AdmissionPolicy.Builder> option) {
     return refusal(() -> option.apply(AdmissionPolicy.builder(1)).build());
   }
 

@@ -303,8 +303,7 @@ final class LocalAdmissionTest {
       threads.add(
           Thread.startVirtualThread(
               () -> {
-                try (AdmissionPermit permit =
-                    ((Admitted) controller.acquire(request(1))).permit()) {
+                try (AdmissionPermit _ = ((Admitted) controller.acquire(request(1))).permit()) {
                   order.add(number);
                 } catch (InterruptedException e) {
                   order.add(-1);
@@ -378,7 +377,7 @@ final class LocalAdmissionTest {
       long now = controller.looks();
       quiet = idle && now == looks ? quiet + 1 : 0;
       looks = now;
-      Thread.yield();
+      Thread.onSpinWait();
     }
   }
 

@@ -62,13 +62,14 @@ final class LocalBudgetTest {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int n = 0; n < 100; n++) {
         String scope = "scope" + n % 50;
-        threads.submit(
-            () -> {
-              ready.countDown();
-              ready.await();
-              Decision decision = store.reserve(scope, Money.of("0.5", "USD"));
-              return decision instanceof Reserved ? reserved.incrementAndGet() : 0;
-            });
+        var _ =
+            threads.submit(
+                () -> {
+                  ready.countDown();
+                  ready.await();
+                  Decision decision = store.reserve(scope, Money.of("0.5", "USD"));
+                  return decision instanceof Reserved ? reserved.incrementAndGet() : 0;
+                });
       }
     }
     assertEquals(20, reserved.get()); // two each of ten scopes
