@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that are wanted by several at the same time. */
 @Timeout(60)
@@ -51,11 +52,20 @@ final class SharedCallsTest {
       TaskTree.builder().time(new Counting()).abandonGrace(Spine.GRACE).carry(WHO).build();
   private final SharedCalls<String> calls = new SharedCalls<>(tree);
 
-  /** Manual time that counts how often callers wait. */
+  /** Shared calls do not begin before this is open. */
+  private volatile CountDownLatch gate = new CountDownLatch(0);
+
+  /** How far the clock is ahead of the alarms. */
+  private volatile long aheadNanos;
+
+  /** Manual time that counts how often callers wait, and lets no shared call pass its gate. */
   private final class Counting implements TimeSource {
     @Override
     public long nanoTime() {
-      return time.nanoTime();
+      if (Thread.currentThread().getName().startsWith("shared call")) {
+        Spine.awaitStubbornly(gate);
+      }
+      return time.nanoTime() + aheadNanos;
     }
 
     @Override
@@ -68,7 +78,7 @@ final class SharedCallsTest {
       if (action.toString().contains("operation")) {
         waits.incrementAndGet();
       }
-      return time.alarm(atNanoTime, action);
+      return time.alarm(atNanoTime - aheadNanos, action);
     }
 
     @Override
@@ -352,9 +362,11 @@ final class SharedCallsTest {
     Spine.await("the interrupt of the call", upstream.interrupted);
   }
 
-  @Test
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
   @Tag("R339")
-  void nobody_joins_a_call_that_was_cancelled_although_it_still_runs() throws Exception {
+  void nobody_joins_a_call_that_was_cancelled_although_it_still_runs(boolean answers)
+      throws Exception {
     CountDownLatch release = new CountDownLatch(1);
     CountDownLatch began = new CountDownLatch(1);
     Wanting only =
@@ -363,7 +375,10 @@ final class SharedCallsTest {
             scope -> {
               began.countDown();
               Spine.awaitStubbornly(release);
-              return "stale";
+              if (answers) {
+                return "stale";
+              }
+              throw new IOException("stale");
             });
     Spine.await("the call", began);
     only.leave(Way.CANCEL);
@@ -371,9 +386,30 @@ final class SharedCallsTest {
 
     Upstream upstream = new Upstream();
     Wanting next = want("key", upstream);
+    Spine.await("the new call", upstream.began);
     release.countDown();
+    Spine.until("the end of the first call", () -> tasks("shared call") == 2); // and its scope
+    assertEquals(1, calls.inFlight());
     upstream.answer("fresh");
     assertEquals(new Answered<>("fresh", false), next.answered());
+  }
+
+  private long tasks(String kind) {
+    return tree.live().stream().filter(task -> task.kind().equals(kind)).count();
+  }
+
+  @Test
+  @Tag("R339")
+  @Tag("R341")
+  void a_call_that_nobody_waits_for_any_more_when_it_could_begin_is_not_made() throws Exception {
+    gate = new CountDownLatch(1);
+    Upstream upstream = new Upstream();
+    Wanting only = want("key", upstream);
+    only.leave(Way.CANCEL);
+    only.left();
+    gate.countDown();
+    Spine.until("the end of the task", () -> tree.liveCount() == 0);
+    assertEquals(0, upstream.made.get());
   }
 
   @Test
@@ -477,8 +513,42 @@ final class SharedCallsTest {
 
   @Test
   @Tag("R340")
+  void one_whose_time_is_over_when_it_is_asked_to_lead_passes_it_on() throws Exception {
+    Upstream failing = new Upstream();
+    Upstream last = new Upstream();
+    Wanting leader = want("key", failing);
+    Wanting late = wantBriefly(never());
+    Wanting next = want("key", last);
+    Spine.await("the call", failing.began);
+
+    aheadNanos = SHORT.toNanos(); // no alarm has told it yet
+    failing.fail(new IOException("reset"));
+    leader.failed();
+    late.left();
+    last.answer("Because.");
+    assertEquals(new Answered<>("Because.", false), next.answered());
+  }
+
+  @Test
+  @Tag("R340")
+  void if_the_time_of_the_last_one_is_over_when_it_is_asked_to_lead_there_is_no_call()
+      throws Exception {
+    Upstream failing = new Upstream();
+    Wanting leader = want("key", failing);
+    Wanting late = wantBriefly(never());
+    Spine.await("the call", failing.began);
+
+    aheadNanos = SHORT.toNanos();
+    failing.fail(new IOException("reset"));
+    leader.failed();
+    late.left();
+    assertEquals(0, calls.inFlight());
+  }
+
+  @Test
+  @Tag("R340")
   void one_that_leaves_when_it_is_asked_to_lead_passes_it_on() throws Exception {
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 100; round++) {
       Upstream last = new Upstream();
       AtomicReference<@Nullable Wanting> asked = new AtomicReference<>();
       CountDownLatch fail = new CountDownLatch(1);
