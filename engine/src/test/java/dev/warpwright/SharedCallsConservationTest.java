@@ -22,6 +22,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -58,16 +59,11 @@ final class SharedCallsConservationTest {
     }
   }
 
-  /** One call that was made: who leads it, and what it came to. */
+  /** One call that was made, and what it came to. */
   private static final class Made {
-    final int leader;
     final AtomicInteger made = new AtomicInteger();
     volatile @Nullable String answer;
     volatile @Nullable Throwable failure;
-
-    Made(int leader) {
-      this.leader = leader;
-    }
   }
 
   private static final class Round {
@@ -125,7 +121,7 @@ final class SharedCallsConservationTest {
     }
 
     private String make(int number, Random own, TaskScope scope) throws Exception {
-      Made one = made.computeIfAbsent(number, Made::new);
+      Made one = made.computeIfAbsent(number, leader -> new Made());
       one.made.incrementAndGet();
       running.incrementAndGet();
       try {
@@ -141,7 +137,7 @@ final class SharedCallsConservationTest {
       }
       Throwable failure = one.failure;
       if (failure != null) {
-        throw new IOException(failure);
+        throw new IOException(Integer.toString(number), failure);
       }
       return "answer of " + number;
     }
@@ -150,9 +146,7 @@ final class SharedCallsConservationTest {
       switch (own.nextInt(5)) {
         case 0 -> {}
         case 1 -> throw new IOException("failed");
-        case 2 ->
-            new CountDownLatch(1)
-                .await(own.nextInt(3_000), java.util.concurrent.TimeUnit.MICROSECONDS);
+        case 2 -> new CountDownLatch(1).await(own.nextInt(3_000), TimeUnit.MICROSECONDS);
         case 3 -> {
           tree.time().sleep(Duration.ofNanos(own.nextInt(2_000_000)));
           throw new IOException("failed late");
@@ -196,13 +190,11 @@ final class SharedCallsConservationTest {
         }
         case End.Failed<String>(Throwable cause, boolean joined) -> {
           counts[joined ? 2 : 3]++;
-          Made one =
-              made.values().stream()
-                  .filter(candidate -> candidate.failure == cause.getCause())
-                  .findFirst()
-                  .orElseThrow();
-          assertEquals(joined, one.leader != number);
+          int leader = Integer.parseInt(cause.getMessage());
+          Made one = made.get(leader);
+          assertNotNull(one);
           assertSame(one.failure, cause.getCause());
+          assertEquals(joined, leader != number);
         }
         case End.Left<String> left -> counts[4]++;
       }

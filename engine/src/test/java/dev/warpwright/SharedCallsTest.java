@@ -43,6 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 final class SharedCallsTest {
   private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Duration SHORT = Duration.ofSeconds(1);
   private static final Duration OPERATION = Duration.ofMinutes(10);
   private static final ScopedValue<String> WHO = ScopedValue.newInstance();
 
@@ -163,11 +164,17 @@ final class SharedCallsTest {
     }
 
     Answered<String> answered() throws Exception {
-      return assertInstanceOf(Answered.class, caller.get());
+      if (caller.get() instanceof Answered<String> answered) {
+        return answered;
+      }
+      throw new AssertionError("not answered, but " + caller.get());
     }
 
     Failed<String> failed() throws Exception {
-      return assertInstanceOf(Failed.class, caller.get());
+      if (caller.get() instanceof Failed<String> failed) {
+        return failed;
+      }
+      throw new AssertionError("not failed, but " + caller.get());
     }
 
     void left() throws Exception {
@@ -185,10 +192,8 @@ final class SharedCallsTest {
     }
   }
 
-  private static final Duration SHORT = Duration.ofSeconds(1);
-
   /** How an operation ends before its call does. */
-  private enum Way {
+  enum Way {
     CANCEL,
     INTERRUPT,
     DEADLINE
