@@ -58,6 +58,14 @@ final class CachedResponses {
     };
   }
 
+  /**
+   * Looks once more, where that takes no time. For whoever leads a shared call: between its look-up
+   * and now the call before may have ended, and have put its answer.
+   */
+  Optional<ModelResponse> getAgain(CacheKey key) {
+    return cache.blocking() ? Optional.empty() : getHere(key);
+  }
+
   private Optional<ModelResponse> getHere(CacheKey key) {
     try {
       return usable(cache.get(key));

@@ -349,4 +349,39 @@ final class CachedResponsesTest {
     assertEquals(1, callsUntilAnswered(failing));
     assertEquals(2, failing.failures());
   }
+
+  @Test
+  @Tag("R338")
+  void who_missed_before_another_call_ended_and_leads_after_it_makes_no_second_one() {
+    CachedResponses local = over(ResponseCache.inMemory(10, Duration.ofMinutes(5), time));
+    SharedCalls<ModelResponse> calls = new SharedCalls<>(tree);
+    AtomicInteger made = new AtomicInteger();
+    assertEquals(Optional.empty(), get(local));
+    for (int i = 0; i < 2; i++) {
+      try (TaskScope scope = tree.open("operation", "operation")) {
+        assertEquals(
+            new SharedCalls.End.Answered<>(ANSWER, false),
+            calls.share(KEY, scope, Duration.ofMinutes(1), flight -> call(local, made)));
+      }
+    }
+    assertEquals(1, made.get());
+  }
+
+  private static ModelResponse call(CachedResponses local, AtomicInteger made) {
+    return local
+        .getAgain(KEY)
+        .orElseGet(
+            () -> {
+              made.incrementAndGet();
+              local.put(KEY, ANSWER);
+              return ANSWER;
+            });
+  }
+
+  @Test
+  void a_cache_that_may_wait_is_not_asked_again() {
+    backend.kept.put(KEY, ANSWER);
+    assertEquals(Optional.empty(), responses.getAgain(KEY));
+    assertEquals(0, backend.gets.get());
+  }
 }
