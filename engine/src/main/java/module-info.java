@@ -6,6 +6,7 @@ import org.jspecify.annotations.NullMarked;
 module dev.warpwright.engine {
   requires com.networknt.schema;
   requires org.slf4j;
+  requires static org.junit.jupiter.api; // not transitive: whoever compiles would need it then
   requires static transitive org.jspecify;
   requires tools.jackson.databind;
 

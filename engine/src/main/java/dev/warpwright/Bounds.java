@@ -28,12 +28,31 @@ final class Bounds {
     return value;
   }
 
+  static Duration between(String name, Duration value, Duration low, Duration high) {
+    if (value.compareTo(low) < 0 || value.compareTo(high) > 0) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_CONFIGURATION,
+          "%s must be between %s and %s, but is %s.".formatted(name, low, high, value));
+    }
+    return value;
+  }
+
   static Duration timeout(FailureKind kind, String name, Duration value) {
     if (value.compareTo(Duration.ofMillis(1)) < 0 || value.compareTo(MAX_TIMEOUT) > 0) {
       throw new InvalidRequestException(
           kind,
           "%s must be between 1 ms and %d ms, but is %s."
               .formatted(name, MAX_TIMEOUT.toMillis(), value));
+    }
+    return value;
+  }
+
+  static String scope(String name, String value) {
+    if (value.isBlank() || value.length() > 256) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_SCOPE,
+          "%s must have 1 to 256 characters and not be blank, but has %d."
+              .formatted(name, value.length()));
     }
     return value;
   }

@@ -12,13 +12,18 @@ import java.util.List;
  * @param pendingObservers how many observer calls have not ended yet
  * @param droppedObservers how many observer calls found the background queue full, so far
  * @param observerFailures how many observer calls have failed or run out of their time, so far
+ * @param pendingSettlements how many settlements of reservations have not ended yet
+ * @param settlementFailures how many settlements have failed or run out of their time, so far; with
+ *     the first, nothing is set aside any more
  */
 public record Diagnostics(
     List<TaskInfo> liveTasks,
     List<TaskInfo> abandonedTasks,
     int pendingObservers,
     long droppedObservers,
-    long observerFailures) {
+    long observerFailures,
+    int pendingSettlements,
+    long settlementFailures) {
   /** Copies the lists. */
   public Diagnostics {
     liveTasks = List.copyOf(liveTasks);

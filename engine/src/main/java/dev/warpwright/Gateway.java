@@ -1,8 +1,16 @@
 package dev.warpwright;
 
+import dev.warpwright.control.AdmissionController;
+import dev.warpwright.control.BudgetStore;
+import dev.warpwright.control.CircuitBreaker;
+import dev.warpwright.control.ReservationRule;
 import dev.warpwright.control.RetryPolicy;
+import dev.warpwright.control.TargetMetrics;
+import dev.warpwright.cost.CostAccounting;
+import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderAdapter;
@@ -57,6 +65,9 @@ public final class Gateway implements AutoCloseable {
   private final RoutePlanner planner;
   private final Settings settings;
   private final TaskTree tree;
+  private final Controls controls;
+  private final Optional<Budget> budget;
+  private final DetachedWork settlements;
   private final Observers observers;
   private final Optional<Route> defaultRoute;
   private final RunningKeys runningKeys = new RunningKeys();
@@ -70,6 +81,9 @@ public final class Gateway implements AutoCloseable {
         TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace);
     builder.carried.forEach(tree::carry);
     this.tree = tree.build();
+    this.settlements = new DetachedWork(this.tree);
+    this.budget = builder.budget(settlements);
+    this.controls = builder.controls(budget);
     this.observers = new Observers(this.tree, builder.observers());
     this.defaultRoute = Optional.ofNullable(builder.defaultRoute);
   }
@@ -127,9 +141,12 @@ public final class Gateway implements AutoCloseable {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "A request needs at least one message, but has none.");
     }
+    ToolLoop loop;
     try (Operation operation = open("generate", request)) {
-      return new ToolLoop(operation, request, settings.time()).run();
+      loop = new ToolLoop(operation, request, settings.time());
+      loop.run();
     }
+    return loop.result();
   }
 
   /**
@@ -146,13 +163,14 @@ public final class Gateway implements AutoCloseable {
   public Operation open(String name, GenerateRequest request) {
     Route route = requireRoute(request);
     requireNotCancelled(request);
+    requireBudgetScope(request);
     if (!lifecycle.begin()) {
       throw invalid("The gateway is closed; make a new one.");
     }
     try {
       RoutePlan plan = planner.plan(route, request.needs());
       return new Operation(
-          name, request, plan, settings, tree, runningKeys, observers, this::ended);
+          name, request, plan, settings, controls, tree, runningKeys, observers, this::ended);
     } catch (RuntimeException | Error e) {
       ended();
       throw e;
@@ -175,6 +193,15 @@ public final class Gateway implements AutoCloseable {
               .formatted(settings.maxFallbacks(), route.fallbacks().size()));
     }
     return route;
+  }
+
+  private void requireBudgetScope(GenerateRequest request) {
+    if (budget.isPresent() && request.budgetScope().isEmpty()) {
+      throw new BudgetDeniedException(
+          "The gateway has a budget, and the request names no budgetScope to pay from.",
+          null,
+          OperationTrace.NONE);
+    }
   }
 
   private static void requireNotCancelled(GenerateRequest request) {
@@ -237,7 +264,19 @@ public final class Gateway implements AutoCloseable {
         tree.abandoned(),
         observers.pending(),
         observers.dropped(),
-        observers.failures());
+        observers.failures(),
+        settlements.pending(),
+        budget.map(Budget::failures).orElse(0L));
+  }
+
+  /**
+   * Waits for the settlements that are pending now. An interrupt ends the wait and stays set.
+   *
+   * @param atMost how long to wait
+   * @return whether all of them have ended
+   */
+  public boolean flushControls(Duration atMost) {
+    return settlements.flush(atMost);
   }
 
   /**
@@ -306,6 +345,13 @@ public final class Gateway implements AutoCloseable {
     private final Map<String, Duration> attemptTimeouts = new HashMap<>();
     private Duration abandonGrace = Duration.ofMillis(100);
     private final List<ScopedValue<?>> carried = new ArrayList<>();
+    private CircuitBreaker circuitBreaker = CircuitBreaker.none();
+    private AdmissionController admission = AdmissionController.unlimited();
+    private TargetMetrics metrics = TargetMetrics.none();
+    private @Nullable CostAccounting costAccounting;
+    private @Nullable BudgetStore budgetStore;
+    private @Nullable ReservationRule reservationRule;
+    private Duration resourceTimeout = Duration.ofSeconds(1);
     private @Nullable Route defaultRoute;
     private @Nullable AttemptObserver attemptObserver;
     private @Nullable RouteObserver routeObserver;
@@ -424,6 +470,77 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
+     * Keeps calls away from targets that are in trouble.
+     *
+     * @param breaker {@link CircuitBreaker#none()} by default; one breaker may serve many gateways
+     * @return this builder
+     */
+    public Builder circuitBreaker(CircuitBreaker breaker) {
+      this.circuitBreaker = Objects.requireNonNull(breaker, "breaker");
+      return this;
+    }
+
+    /**
+     * Limits the calls of each target: at the same time, and per minute.
+     *
+     * @param controller {@link AdmissionController#unlimited()} by default; one controller may
+     *     serve many gateways
+     * @return this builder
+     */
+    public Builder admission(AdmissionController controller) {
+      this.admission = Objects.requireNonNull(controller, "controller");
+      return this;
+    }
+
+    /**
+     * Measures the attempts of each target.
+     *
+     * @param metrics {@link TargetMetrics#none()} by default
+     * @return this builder
+     */
+    public Builder metrics(TargetMetrics metrics) {
+      this.metrics = Objects.requireNonNull(metrics, "metrics");
+      return this;
+    }
+
+    /**
+     * Values every attempt by a catalog of prices.
+     *
+     * @param accounting none by default; the providers that it names must be registered
+     * @return this builder
+     */
+    public Builder costAccounting(CostAccounting accounting) {
+      this.costAccounting = Objects.requireNonNull(accounting, "accounting");
+      return this;
+    }
+
+    /**
+     * Sets money aside before each call, and refuses what the budget does not cover. Needs {@link
+     * #costAccounting}; requests then name a {@code budgetScope}.
+     *
+     * @param store keeps the accounts
+     * @param rule how much is set aside for a call, in the store's currency
+     * @return this builder
+     */
+    public Builder budget(BudgetStore store, ReservationRule rule) {
+      this.budgetStore = Objects.requireNonNull(store, "store");
+      this.reservationRule = Objects.requireNonNull(rule, "rule");
+      return this;
+    }
+
+    /**
+     * Limits one exchange with a budget store that is not in this process.
+     *
+     * @param timeout 1 ms to 60 s; 1 second by default
+     * @return this builder
+     */
+    public Builder resourceTimeout(Duration timeout) {
+      this.resourceTimeout =
+          Bounds.between("resourceTimeout", timeout, Duration.ofMillis(1), Duration.ofSeconds(60));
+      return this;
+    }
+
+    /**
      * Sets the route of requests that name none.
      *
      * @param route none by default
@@ -499,6 +616,49 @@ public final class Gateway implements AutoCloseable {
     public Builder time(TimeSource time) {
       this.time = Objects.requireNonNull(time, "time");
       return this;
+    }
+
+    private Optional<Budget> budget(DetachedWork settlements) {
+      if (costAccounting != null) {
+        costAccounting.requireProviders(adapters.keySet());
+      }
+      if (budgetStore == null || reservationRule == null) {
+        return Optional.empty();
+      }
+      if (costAccounting == null) {
+        throw configuration(
+            "A budget needs costAccounting, which says what a call costs; set it as well.");
+      }
+      requireCurrency(budgetStore.currency(), reservationRule);
+      return Optional.of(
+          new Budget(budgetStore, reservationRule, costAccounting, resourceTimeout, settlements));
+    }
+
+    private static void requireCurrency(String currency, ReservationRule rule) {
+      Optional<Money> amount =
+          switch (rule) {
+            case ReservationRule.Fixed(Money fixed) -> Optional.of(fixed);
+            case ReservationRule.Ceiling(Optional<Money> cap) -> cap;
+          };
+      amount
+          .filter(money -> !money.currency().equals(currency))
+          .ifPresent(
+              money -> {
+                throw configuration(
+                    "The budget is in %s, but its reservations are in %s."
+                        .formatted(currency, money.currency()));
+              });
+    }
+
+    private static InvalidRequestException configuration(String message) {
+      return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
+    }
+
+    private Controls controls(Optional<Budget> budget) {
+      return new Controls(
+          circuitBreaker,
+          metrics,
+          new ProviderCall(admission, budget, Optional.ofNullable(costAccounting)));
     }
 
     private Observers.Settings observers() {

@@ -51,6 +51,7 @@ public final class GenerateRequest {
   private final Set<Capability> requiredCapabilities;
   private final Optional<Duration> timeout;
   private final Optional<Cancellation> cancellation;
+  private final Optional<String> budgetScope;
   private final Map<String, String> metadata;
 
   private GenerateRequest(Builder builder) {
@@ -67,6 +68,7 @@ public final class GenerateRequest {
     this.requiredCapabilities = Set.copyOf(builder.requiredCapabilities);
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
+    this.budgetScope = Optional.ofNullable(builder.budgetScope);
     this.metadata = builder.metadata;
   }
 
@@ -240,6 +242,15 @@ public final class GenerateRequest {
   }
 
   /**
+   * Whose money pays for the operation's calls.
+   *
+   * @return the name of the account, if set
+   */
+  public Optional<String> budgetScope() {
+    return budgetScope;
+  }
+
+  /**
    * The program's own notes; tools see them as {@code ToolContext.caller().metadata()}.
    *
    * @return the notes
@@ -279,6 +290,7 @@ public final class GenerateRequest {
     private Set<Capability> requiredCapabilities = Set.of();
     private @Nullable Duration timeout;
     private @Nullable Cancellation cancellation;
+    private @Nullable String budgetScope;
     private Map<String, String> metadata = Map.of();
 
     private Builder(@Nullable Route route, List<Message> messages) {
@@ -433,6 +445,18 @@ public final class GenerateRequest {
      */
     public Builder cancellation(Cancellation cancellation) {
       this.cancellation = Objects.requireNonNull(cancellation, "cancellation");
+      return this;
+    }
+
+    /**
+     * Says whose money pays for the calls; needed on a gateway with a budget. It comes from the
+     * program, never straight from a client; for a budget of a period, put the period into it.
+     *
+     * @param scope the name of the account; not blank, at most 256 characters
+     * @return this builder
+     */
+    public Builder budgetScope(String scope) {
+      this.budgetScope = Bounds.scope("budgetScope", scope);
       return this;
     }
 

@@ -1,14 +1,18 @@
 package dev.warpwright;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
+import dev.warpwright.task.TaskTrace;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The answer of a text operation.
@@ -24,6 +28,7 @@ import java.util.List;
  * @param steps the model calls that were answered
  * @param messages the whole conversation, the request's messages first
  * @param toolResults the results of all tools, in order
+ * @param tasks the finished tree of tasks: what ran, for how long, and how it ended
  */
 public record GenerateResult(
     String text,
@@ -35,13 +40,24 @@ public record GenerateResult(
     RouteDecision routeDecision,
     List<ModelStep> steps,
     List<Message> messages,
-    List<ToolResult> toolResults) {
+    List<ToolResult> toolResults,
+    TaskTrace tasks) {
   /** Copies the lists. */
   public GenerateResult {
     attempts = List.copyOf(attempts);
     steps = List.copyOf(steps);
     messages = List.copyOf(messages);
     toolResults = List.copyOf(toolResults);
+  }
+
+  /**
+   * What all calls of the operation cost together, failed ones included.
+   *
+   * @return the total; empty if the gateway does not account costs
+   */
+  public Optional<CostTotal> cost() {
+    List<CostValuation> calls = attempts.stream().flatMap(made -> made.cost().stream()).toList();
+    return calls.isEmpty() ? Optional.empty() : Optional.of(CostTotal.of(calls));
   }
 
   /**

@@ -1,16 +1,18 @@
 package dev.warpwright;
 
 import dev.warpwright.Gateway.Settings;
+import dev.warpwright.control.CircuitPermit;
+import dev.warpwright.control.CircuitRefusal;
+import dev.warpwright.control.CircuitState;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
+import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.Capability;
-import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
-import dev.warpwright.model.InvalidOutputException;
-import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
@@ -20,7 +22,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Redaction;
-import dev.warpwright.model.UnknownOutcomeException;
+import dev.warpwright.model.Target;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlan.Candidate;
@@ -29,6 +31,7 @@ import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
+import dev.warpwright.task.TaskTrace;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.tool.RunningKeys;
 import dev.warpwright.tool.ToolCaller;
@@ -55,14 +58,14 @@ public final class Operation implements AutoCloseable {
   private final GenerateRequest request;
   private final Settings settings;
   private final RunningKeys runningKeys;
+  private final Controls controls;
   private final Observers.OfOperation observers;
   private final Runnable onClose;
   private final Cancellation.@Nullable Registration cancellation;
   private final Duration timeout;
   private final TaskScope scope;
   private final RoutePlan plan;
-  private final List<Attempt> attempts;
-  private int reported; // so many attempts stand in the results of steps
+  private final AttemptLog attempts;
   private int dispatches;
   private @Nullable Candidate winner;
   private boolean closed;
@@ -72,6 +75,7 @@ public final class Operation implements AutoCloseable {
       GenerateRequest request,
       RoutePlan plan,
       Settings settings,
+      Controls controls,
       TaskTree tree,
       RunningKeys runningKeys,
       Observers observers,
@@ -80,16 +84,17 @@ public final class Operation implements AutoCloseable {
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
     this.settings = settings;
+    this.controls = controls;
     this.runningKeys = runningKeys;
     this.observers = observers.of(id, request.cancellation());
     this.onClose = onClose;
     this.timeout = settings.timeout(request);
     Deadline deadline = Deadline.after(settings.time(), timeout);
     this.plan = plan;
-    this.attempts = new ArrayList<>();
-    this.scope = tree.open("operation", id, deadline);
+    this.scope = tree.openRecorded("operation", id, deadline);
+    this.attempts = new AttemptLog(settings.time(), scope, this.observers);
     this.cancellation = request.cancellation().map(by -> by.onCancel(scope::cancel)).orElse(null);
-    plan.skips().forEach(this::add);
+    plan.skips().forEach(attempts::add);
   }
 
   /**
@@ -116,7 +121,17 @@ public final class Operation implements AutoCloseable {
    * @return id, attempts and decision
    */
   public OperationTrace trace() {
-    return new OperationTrace(id, attempts, Optional.of(plan.decision()), Optional.empty());
+    return new OperationTrace(id, attempts.all(), Optional.of(plan.decision()), Optional.empty());
+  }
+
+  /**
+   * What has run as part of this operation: attempts, waits for admission, tools, awaited
+   * observers, and what they started.
+   *
+   * @return the tree of tasks; complete once the operation is closed
+   */
+  public TaskTrace tasks() {
+    return scope.trace().orElseThrow();
   }
 
   /**
@@ -171,7 +186,8 @@ public final class Operation implements AutoCloseable {
   private boolean lacksVision(int step, Candidate candidate) {
     boolean lacks = !candidate.capabilities().has(Capability.VISION);
     if (lacks) {
-      add(RoutePlanner.missing(step, candidate.target(), candidate.rank(), Capability.VISION));
+      attempts.add(
+          RoutePlanner.missing(step, candidate.target(), candidate.rank(), Capability.VISION));
     }
     return lacks;
   }
@@ -180,8 +196,7 @@ public final class Operation implements AutoCloseable {
   private Optional<ModelResponse> tryTarget(
       int step, Candidate candidate, List<Message> messages, StepFailures failures) {
     for (int retry = 0; ; retry++) {
-      AttemptEnd end = attempt(step, candidate, retry, messages);
-      switch (end) {
+      switch (attempt(step, candidate, retry, messages)) {
         case AttemptEnd.Answered(ModelResponse response) -> {
           return Optional.of(response);
         }
@@ -190,6 +205,14 @@ public final class Operation implements AutoCloseable {
           if (!waitForRetry(failure, retry, failures)) {
             return Optional.empty();
           }
+        }
+        case AttemptEnd.CircuitOpen(CircuitRefusal refusal) -> {
+          failures.circuitOpen(candidate.target(), refusal.earliestReturn());
+          return Optional.empty();
+        }
+        case AttemptEnd.NotAdmitted(String why) -> {
+          failures.notAdmitted(why);
+          return Optional.empty();
         }
       }
     }
@@ -200,20 +223,46 @@ public final class Operation implements AutoCloseable {
     record Answered(ModelResponse response) implements AttemptEnd {}
 
     record Failed(ProviderException failure) implements AttemptEnd {}
+
+    record CircuitOpen(CircuitRefusal refusal) implements AttemptEnd {}
+
+    record NotAdmitted(String why) implements AttemptEnd {}
   }
 
   private AttemptEnd attempt(int step, Candidate candidate, int retry, List<Message> messages) {
     requireNotOver(step);
-    requireAttemptsLeft(step);
+    Target target = candidate.target();
+    return switch (controls.circuit().tryAcquire(target)) {
+      case CircuitRefusal refusal -> {
+        attempts.add(
+            Attempt.skip(step, target, ReasonCode.CIRCUIT_OPEN, candidate.rank(), open(refusal)));
+        yield new AttemptEnd.CircuitOpen(refusal);
+      }
+      case CircuitPermit permit -> {
+        try (permit) {
+          requireAttemptsLeft(step);
+          yield dispatch(prepare(step, candidate, retry, messages), permit);
+        }
+      }
+    };
+  }
+
+  private static String open(CircuitRefusal refusal) {
+    return "The circuit lets no call through (%s) until %s at the earliest."
+        .formatted(refusal.reason(), refusal.earliestReturn());
+  }
+
+  private Dispatch prepare(int step, Candidate candidate, int retry, List<Message> messages) {
     dispatches++;
-    Dispatch dispatch = new Dispatch(step, candidate, retry, settings.time().nanoTime());
-    String provider = candidate.target().provider();
+    long startNanos = settings.time().nanoTime();
+    Target target = candidate.target();
+    String provider = target.provider();
     Deadline deadline =
-        Deadline.after(settings.time(), settings.attemptTimeout(candidate.target()))
-            .earlier(scope.deadline());
+        Deadline.after(settings.time(), settings.attemptTimeout(target)).earlier(scope.deadline());
+    List<Message> visible = PrivateState.visibleTo(provider, messages);
     ModelCall call =
         new ModelCall(
-            PrivateState.visibleTo(provider, messages),
+            visible,
             request.tools().specs(),
             request.toolChoice(),
             request.temperature(),
@@ -221,29 +270,78 @@ public final class Operation implements AutoCloseable {
             request.reasoning(),
             request.providerOptions().getOrDefault(provider, Json.EMPTY_OBJECT),
             deadline);
-    Outcome<ModelResponse> outcome =
-        scope.call(
-            "attempt",
-            "attempt " + dispatches + " " + candidate.target(),
-            deadline,
-            () -> Answers.ask(provider, candidate.model(), call));
-    return switch (outcome) {
-      case Outcome.Success<ModelResponse>(ModelResponse response) -> {
-        record(dispatch, ReasonCode.PROVIDER_SUCCESS, "", null, response);
-        yield new AttemptEnd.Answered(response);
-      }
-      case Outcome.Failure<ModelResponse>(Throwable cause) -> failed(dispatch, cause);
-      case Outcome.TimedOut<ModelResponse> timedOut -> timedOut(dispatch);
-      case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) -> {
-        String why = "Cancelled: " + Redaction.redact(reason);
-        record(dispatch, ReasonCode.REQUEST_ABORTED, why, null, null);
-        throw cancelled(reason);
-      }
-    };
+    return new Dispatch(
+        step,
+        candidate,
+        retry,
+        "attempt " + dispatches + " " + target,
+        call,
+        InputSize.tokens(visible, call.tools()),
+        request.budgetScope(),
+        startNanos,
+        deadline);
   }
 
-  /** What is known of a dispatch while it is under way. */
-  private record Dispatch(int step, Candidate candidate, int retry, long startNanos) {}
+  private AttemptEnd dispatch(Dispatch dispatch, CircuitPermit circuit) {
+    try (Measured measured = new Measured(circuit, controls.metrics(), dispatch.target())) {
+      return switch (controls.call().make(scope, dispatch)) {
+        case CallEnd.Answered answer -> {
+          if (!answer.cacheHit()) {
+            measured.answered(answer.response().usage().output());
+          }
+          attempts.answered(dispatch, answer);
+          yield new AttemptEnd.Answered(answer.response());
+        }
+        case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
+            failed(dispatch, cause, cost, measured);
+        case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, measured);
+        case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
+          measured.cutOff();
+          String why = "Cancelled: " + Redaction.redact(reason);
+          attempts.ended(dispatch, ReasonCode.REQUEST_ABORTED, why, cost);
+          throw cancelled(reason);
+        }
+        case CallEnd.NotAdmitted(String why) -> {
+          measured.cutOff();
+          attempts.ended(dispatch, ReasonCode.ADMISSION_DENIED, why, Optional.empty());
+          yield new AttemptEnd.NotAdmitted(why);
+        }
+        case CallEnd.NoBudget(String why) -> {
+          measured.cutOff();
+          attempts.ended(dispatch, ReasonCode.BUDGET_DENIED, why, Optional.empty());
+          throw new BudgetDeniedException(why, null, trace());
+        }
+      };
+    }
+  }
+
+  private AttemptEnd failed(
+      Dispatch dispatch, Throwable cause, Optional<CostValuation> cost, Measured measured) {
+    ProviderException failure = AdapterFailures.of(cause, dispatch.target());
+    measured.failed(failure);
+    attempts.failed(dispatch, failure, cost);
+    AdapterFailures.rethrowWhatEndsTheOperation(cause);
+    return new AttemptEnd.Failed(failure);
+  }
+
+  private AttemptEnd timedOut(Dispatch dispatch, Optional<CostValuation> cost, Measured measured) {
+    if (scope.deadline().hasPassed()) {
+      measured.cutOff();
+      attempts.ended(
+          dispatch,
+          ReasonCode.DEADLINE_EXCEEDED,
+          "The operation's deadline cut the attempt off.",
+          cost);
+      throw deadlineExceeded(dispatch.step());
+    }
+    Duration limit = settings.attemptTimeout(dispatch.target());
+    ProviderException failure =
+        ProviderException.builder(
+                ProviderException.Kind.TIMEOUT,
+                "The attempt timed out after " + limit + " (attemptTimeout).")
+            .build();
+    return failed(dispatch, failure, cost, measured);
+  }
 
   /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */
   private void requireNotOver(int step) {
@@ -265,93 +363,6 @@ public final class Operation implements AutoCloseable {
     }
   }
 
-  private AttemptEnd failed(Dispatch dispatch, Throwable cause) {
-    ProviderException failure =
-        switch (cause) {
-          case ProviderException provider -> provider;
-          case Error error -> unknownFailure(new RuntimeException(error.getClass().getName()));
-          default -> unknownFailure(cause);
-        };
-    ProviderException located = failure.at(dispatch.candidate().target());
-    record(
-        dispatch, ReasonCode.PROVIDER_ERROR, String.valueOf(located.getMessage()), located, null);
-    if (cause instanceof Error error) {
-      throw error;
-    }
-    if (cause instanceof WarpwrightException own && endsOperation(own)) {
-      throw own;
-    }
-    return new AttemptEnd.Failed(located);
-  }
-
-  private static ProviderException unknownFailure(Throwable cause) {
-    String message = cause.getMessage();
-    return ProviderException.builder(
-            ProviderException.Kind.OTHER,
-            message == null || message.isBlank() ? "Unknown provider failure." : message)
-        .cause(cause)
-        .build();
-  }
-
-  /** Whether an adapter says by this that no other call would do better, or may be made. */
-  private static boolean endsOperation(WarpwrightException failure) {
-    return switch (failure) {
-      case InvalidRequestException e -> true;
-      case InvalidOutputException e -> true;
-      case ConflictException e -> true;
-      case OperationCancelledException e -> true;
-      case UnknownOutcomeException e -> true;
-      default -> false;
-    };
-  }
-
-  private AttemptEnd timedOut(Dispatch dispatch) {
-    if (scope.deadline().hasPassed()) {
-      record(
-          dispatch,
-          ReasonCode.DEADLINE_EXCEEDED,
-          "The operation's deadline cut the attempt off.",
-          null,
-          null);
-      throw deadlineExceeded(dispatch.step());
-    }
-    Duration limit = settings.attemptTimeout(dispatch.candidate().target());
-    return failed(
-        dispatch,
-        ProviderException.builder(
-                ProviderException.Kind.TIMEOUT,
-                "The attempt timed out after " + limit + " (attemptTimeout).")
-            .build());
-  }
-
-  private void record(
-      Dispatch dispatch,
-      ReasonCode code,
-      String message,
-      @Nullable ProviderException failure,
-      @Nullable ModelResponse response) {
-    add(
-        new Attempt(
-            dispatch.step(),
-            dispatch.candidate().target(),
-            code,
-            dispatch.retry(),
-            dispatch.candidate().rank(),
-            Duration.ofNanos(settings.time().nanoTime() - dispatch.startNanos()),
-            message,
-            Optional.ofNullable(failure).map(ProviderException::kind),
-            failure == null ? 0 : failure.status(),
-            failure != null
-                ? failure.requestId()
-                : Optional.ofNullable(response).flatMap(ModelResponse::requestId),
-            Optional.ofNullable(response).map(ModelResponse::usage)));
-  }
-
-  private void add(Attempt attempt) {
-    attempts.add(attempt);
-    observers.attempt(scope, attempt);
-  }
-
   /** Waits for the next retry on the same target; false if there is none. */
   private boolean waitForRetry(ProviderException failure, int retry, StepFailures failures) {
     RetryPolicy.Decision decision =
@@ -361,6 +372,9 @@ public final class Operation implements AutoCloseable {
     }
     if (!(decision instanceof RetryPolicy.Decision.Retry(Duration delay))) {
       return false;
+    }
+    if (!(controls.circuit().state(target(failure)) instanceof CircuitState.Closed)) {
+      return false; // this failure opened it, or somebody else's
     }
     if (delay.toNanos() >= scope.deadline().remainingNanos()) {
       failures.waitDidNotFit(delay);
@@ -373,23 +387,25 @@ public final class Operation implements AutoCloseable {
     return true;
   }
 
+  private static Target target(ProviderException failure) {
+    return failure.target().orElseThrow();
+  }
+
   private ModelStep won(int step, Candidate candidate, ModelResponse response) {
     boolean rebound = winner == null || winner.rank() != candidate.rank();
     winner = candidate;
     if (rebound) {
       observers.route(
           new RouteSelection(
-              id, step, candidate.target(), candidate.rank(), plan.decision(), attempts));
+              id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
     }
-    List<Attempt> ofThisStep = attempts.subList(reported, attempts.size());
-    reported = attempts.size();
     return new ModelStep(
         step,
         candidate.target(),
         rebound,
         plan.decision(),
         response,
-        ofThisStep,
+        attempts.ofThisStep(),
         candidate.capabilities().has(Capability.PARALLEL_TOOL_CALLS));
   }
 
@@ -461,7 +477,7 @@ public final class Operation implements AutoCloseable {
   }
 
   private NoEligibleTargetException noEligibleTarget() {
-    List<Attempt> skips = attempts.stream().filter(attempt -> !attempt.dispatched()).toList();
+    List<Attempt> skips = attempts.all().stream().filter(attempt -> !attempt.dispatched()).toList();
     StringBuilder message = new StringBuilder(skips.getLast().message());
     message.append(" No target may be called:");
     for (Attempt skip : skips) {

@@ -1,17 +1,20 @@
 package dev.warpwright;
 
 import dev.warpwright.control.RetryPolicy;
+import dev.warpwright.model.AdmissionDeniedException;
 import dev.warpwright.model.AttemptsExhaustedException;
+import dev.warpwright.model.CircuitOpenException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.WarpwrightException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The failures of one step, and the exception that they become when nothing is left to try. */
@@ -19,6 +22,17 @@ final class StepFailures {
   private final int step;
   private final List<ProviderException> failures = new ArrayList<>();
   private @Nullable Duration unfittedWait; // of the last failure
+  private final List<String> openCircuits = new ArrayList<>();
+  private @Nullable Instant earliestReturn; // of the open circuits
+  private Last last = Last.FAILURE;
+  private String notAdmitted = "";
+
+  /** What the last candidate came to. */
+  private enum Last {
+    FAILURE,
+    CIRCUIT_OPEN,
+    NOT_ADMITTED
+  }
 
   StepFailures(int step) {
     this.step = step;
@@ -31,6 +45,19 @@ final class StepFailures {
   void add(ProviderException failure) {
     failures.add(failure);
     unfittedWait = null;
+    last = Last.FAILURE;
+  }
+
+  void circuitOpen(Target target, Instant returns) {
+    openCircuits.add(target.toString());
+    earliestReturn =
+        earliestReturn == null || returns.isBefore(earliestReturn) ? returns : earliestReturn;
+    last = Last.CIRCUIT_OPEN;
+  }
+
+  void notAdmitted(String why) {
+    notAdmitted = why;
+    last = Last.NOT_ADMITTED;
   }
 
   /** The wait that the last failure asked for is longer than what remains of the operation. */
@@ -38,8 +65,28 @@ final class StepFailures {
     unfittedWait = wait;
   }
 
-  /** The end of a step whose candidates were all tried; there is at least one failure. */
+  /** The end of a step whose candidates were all tried. The last of them decides what it is. */
   WarpwrightException exhausted(OperationTrace trace, int targets) {
+    return switch (last) {
+      case FAILURE -> allFailed(trace, targets);
+      case CIRCUIT_OPEN ->
+          new CircuitOpenException(
+              "No target is left in step %d: the circuit of %s is open; the first may be tried again at %s."
+                  .formatted(step, String.join(", ", openCircuits), earliestReturn),
+              Objects.requireNonNull(earliestReturn),
+              cause(),
+              trace);
+      case NOT_ADMITTED ->
+          new AdmissionDeniedException(
+              "No target is left in step %d: %s".formatted(step, notAdmitted), cause(), trace);
+    };
+  }
+
+  private @Nullable ProviderException cause() {
+    return failures.isEmpty() ? null : named();
+  }
+
+  private WarpwrightException allFailed(OperationTrace trace, int targets) {
     if (unfittedWait != null) {
       ProviderException last = failures.getLast();
       return new DeadlineExceededException(
@@ -66,19 +113,15 @@ final class StepFailures {
 
   /** The end of a step in which a tool of the provider failed that is not run again. */
   WarpwrightException hostedTool(ProviderException failure, OperationTrace trace) {
-    return failure.mayHaveActed()
-        ? new UnknownOutcomeException(
-            "A tool that %s runs itself failed and may have acted; nothing is tried again: %s"
-                .formatted(target(failure), failure.getMessage()),
-            failure,
-            trace)
-        : new AttemptsExhaustedException(
-            FailureKind.TARGETS_EXHAUSTED,
-            "A tool that %s runs itself failed and must not be run again: %s"
-                .formatted(target(failure), failure.getMessage()),
-            failure,
-            false,
-            trace);
+    String effects =
+        failure.mayHaveActed() ? "failed and may have acted" : "failed and must not be run again";
+    return new AttemptsExhaustedException(
+        FailureKind.PROVIDER_TOOL,
+        "A tool that %s runs itself %s, so nothing is tried again: %s"
+            .formatted(target(failure), effects, failure.getMessage()),
+        failure,
+        false,
+        trace);
   }
 
   private static String target(ProviderException failure) {

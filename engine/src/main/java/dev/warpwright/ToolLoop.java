@@ -40,21 +40,22 @@ final class ToolLoop {
     this.messages = new ArrayList<>(request.messages());
   }
 
-  GenerateResult run() {
+  /** Asks and runs tools until an answer asks for none, or the steps are used up. */
+  void run() {
     for (int number = 1; ; number++) {
       ModelStep step = operation.step(number, messages);
       steps.add(step);
       messages.add(step.response().message());
       List<ToolCall> calls = step.response().message().toolCalls();
       if (calls.isEmpty()) {
-        return result();
+        return;
       }
       requireToolsAllowed(step.response().finishReason(), operation.trace());
       List<ToolResult> results = runTools(step, calls);
       toolResults.addAll(results);
       messages.add(Message.tool(results));
       if (number == request.maxSteps()) {
-        return result();
+        return;
       }
     }
   }
@@ -141,7 +142,8 @@ final class ToolLoop {
     return known.result(run.call());
   }
 
-  private GenerateResult result() {
+  /** The result, after the operation has been closed. */
+  GenerateResult result() {
     ModelStep last = steps.getLast();
     FinishReason finish = last.response().finishReason();
     boolean asksForTools = !last.response().message().toolCalls().isEmpty();
@@ -159,6 +161,7 @@ final class ToolLoop {
         last.decision(),
         steps,
         messages,
-        toolResults);
+        toolResults,
+        operation.tasks());
   }
 }

@@ -64,6 +64,16 @@ final class ArchitectureTest {
           .accessTargetWhere(startsAThread())
           .allowEmptyShould(true);
 
+  /** JUnit is an optional dependency: a program without it loads every other class. */
+  @ArchTest
+  static final ArchRule only_the_testing_package_uses_JUnit =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(ROOT + ".testing..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.junit..");
+
   @ArchTest
   static final ArchRule jackson_stays_out_of_the_api =
       classes()

@@ -84,6 +84,12 @@ class FakeModel implements LanguageModel {
         });
   }
 
+  /** A reply that never comes; ends at an interrupt. */
+  static ModelResponse blocks(ModelCall call) throws InterruptedException {
+    new CountDownLatch(1).await();
+    throw new AssertionError("unreachable");
+  }
+
   /** Waits until it is released, interrupted or not, and answers then. */
   FakeModel ignoresInterrupts() {
     return then(

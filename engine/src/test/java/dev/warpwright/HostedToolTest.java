@@ -9,9 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.warpwright.model.AttemptsExhaustedException;
+import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
-import dev.warpwright.model.UnknownOutcomeException;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,11 +31,13 @@ final class HostedToolTest {
     spine.a.fails(failure().build());
 
     var end =
-        assertThrows(UnknownOutcomeException.class, () -> spine.gateway().generate(request(A, B)));
+        assertThrows(
+            AttemptsExhaustedException.class, () -> spine.gateway().generate(request(A, B)));
 
     assertEquals(1, spine.a.count());
     assertEquals(0, spine.b.count());
     assertFalse(end.retryable());
+    assertEquals(FailureKind.PROVIDER_TOOL, end.kind());
     assertEquals(Kind.TOOL_CALL, end.trace().attempts().getFirst().failure().orElseThrow());
     assertEquals(
         Kind.TOOL_CALL, ((ProviderException) Objects.requireNonNull(end.getCause())).kind());

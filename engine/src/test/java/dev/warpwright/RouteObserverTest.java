@@ -106,7 +106,7 @@ final class RouteObserverTest {
 
   @Test
   @Tag("R121")
-  void anObserverThatIgnoresTheInterruptIsListedUntilItEnds() {
+  void anObserverThatIgnoresTheInterruptIsListedUntilItEnds() throws Exception {
     CountDownLatch gate = spine.gate();
     spine.a.says("hi");
     Gateway gateway =

@@ -91,7 +91,9 @@ final class RoutingTest {
                 Optional.empty(),
                 0,
                 Optional.of("request-1"),
-                Optional.of(usage))),
+                Optional.of(usage),
+                Optional.empty(),
+                false)),
         result.attempts());
     assertTrue(result.attempts().getFirst().ok());
   }

@@ -1,12 +1,11 @@
 package dev.warpwright;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
+import dev.warpwright.testing.LeakCheck;
 import dev.warpwright.testing.ManualTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,11 +30,11 @@ final class Spine implements AfterEachCallback {
   static final Target B = Target.of("b", "model-b");
   static final Target C = Target.of("c", "model-c");
 
-  final ManualTime time = new ManualTime();
+  private final LeakCheck leaks = new LeakCheck();
+  final ManualTime time = leaks.watch(new ManualTime());
   final FakeModel a = new FakeModel();
   final FakeModel b = new FakeModel();
   final FakeModel c = new FakeModel();
-  private final List<Gateway> gateways = new ArrayList<>();
   private final List<CountDownLatch> gates = new ArrayList<>();
 
   /** A gateway with the three models that does not wait between retries. */
@@ -50,9 +49,7 @@ final class Spine implements AfterEachCallback {
   }
 
   Gateway build(Gateway.Builder builder) {
-    Gateway gateway = builder.build();
-    gateways.add(gateway);
-    return gateway;
+    return leaks.watch(builder.build());
   }
 
   Gateway gateway() {
@@ -79,8 +76,8 @@ final class Spine implements AfterEachCallback {
   }
 
   /** Waits until somebody waits for exactly so long. */
-  void awaitWaitOf(Duration wait) {
-    until("a wait of " + wait + "; " + time, () -> time.toString().contains("in " + wait + ": "));
+  void awaitWaitOf(Duration wait) throws InterruptedException {
+    time.awaitAlarmIn(wait);
   }
 
   static void await(String what, CountDownLatch latch) throws InterruptedException {
@@ -111,14 +108,8 @@ final class Spine implements AfterEachCallback {
 
   @Override
   public void afterEach(ExtensionContext context) {
-    assertFalse(Thread.interrupted(), "a stray interrupt");
     List.of(a, b, c).forEach(FakeModel::release);
     gates.forEach(CountDownLatch::countDown);
-    for (Gateway gateway : gateways) {
-      until("live: " + gateway.diagnostics(), () -> gateway.tasks().liveCount() == 0);
-      assertEquals(List.of(), gateway.diagnostics().liveTasks());
-      assertEquals(List.of(), gateway.diagnostics().abandonedTasks());
-    }
-    until("alarms: " + time, () -> time.pendingAlarms() == 0);
+    leaks.afterEach(context);
   }
 }

@@ -3,6 +3,7 @@ package dev.warpwright.agent;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Route;
+import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * }
  */
 public final class Agent {
+  private static final long MIN_STATE_BYTES = 1024;
+  private static final long MAX_STATE_BYTES = 1024L * 1024 * 1024;
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
 
   private final String id;
@@ -38,6 +41,7 @@ public final class Agent {
   private final ToolExecution toolExecution;
   private final int maxSteps;
   private final int maxToolErrors;
+  private final long maxStateBytes;
   private final InvalidInput invalidInput;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
@@ -51,6 +55,7 @@ public final class Agent {
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
     this.maxToolErrors = builder.maxToolErrors;
+    this.maxStateBytes = builder.maxStateBytes;
     this.invalidInput = builder.invalidInput;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
@@ -140,6 +145,15 @@ public final class Agent {
   }
 
   /**
+   * How large the state of a run may become.
+   *
+   * @return the limit in bytes, {@link RunState#DEFAULT_MAX_BYTES} by default
+   */
+  public long maxStateBytes() {
+    return maxStateBytes;
+  }
+
+  /**
    * What becomes of a call that cannot be used.
    *
    * @return the policy, {@link InvalidInput#TELL_MODEL} by default
@@ -182,6 +196,7 @@ public final class Agent {
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
     private int maxToolErrors = 8;
+    private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
@@ -282,6 +297,23 @@ public final class Agent {
         throw invalid("maxToolErrors must be 0 or more, but is " + maxToolErrors + ".");
       }
       this.maxToolErrors = maxToolErrors;
+      return this;
+    }
+
+    /**
+     * Limits the state of a run: messages, tool inputs and outputs, approvals, notes. What would
+     * make it larger is not written, and the run fails for good.
+     *
+     * @param maxStateBytes 1 KiB to 1 GiB; {@link RunState#DEFAULT_MAX_BYTES} by default
+     * @return this builder
+     */
+    public Builder maxStateBytes(long maxStateBytes) {
+      if (maxStateBytes < MIN_STATE_BYTES || maxStateBytes > MAX_STATE_BYTES) {
+        throw invalid(
+            "maxStateBytes must be between %d and %d, but is %d."
+                .formatted(MIN_STATE_BYTES, MAX_STATE_BYTES, maxStateBytes));
+      }
+      this.maxStateBytes = maxStateBytes;
       return this;
     }
 

@@ -62,6 +62,8 @@ final class AgentDriver {
   private final Agent agent;
   private final Operation operation;
   private final RunLog log;
+  private final Approvals approvals;
+  private final LateEnds lateEnds;
   private final String runId;
   private final ToolCaller caller;
   private final Journal journal = new Journal();
@@ -69,12 +71,18 @@ final class AgentDriver {
   /** A paid answer that is not written yet: it goes with what follows from it, whatever that is. */
   private final List<RunEvent> answered = new ArrayList<>();
 
+  /** The keys of calls about which a reconciler was asked, each once. */
+  private final Set<String> asked = new HashSet<>();
+
   private int toolRuns;
 
-  AgentDriver(Agent agent, Operation operation, RunLog log) {
+  AgentDriver(
+      Agent agent, Operation operation, RunLog log, Approvals approvals, LateEnds lateEnds) {
     this.agent = agent;
     this.operation = operation;
     this.log = log;
+    this.approvals = approvals;
+    this.lateEnds = lateEnds;
     this.runId = log.state().run().runId();
     this.caller = new ToolCaller(runId, log.state().started().metadata());
   }
@@ -274,7 +282,8 @@ final class AgentDriver {
   private void run(List<CallState> open, boolean parallel) {
     int step = open.getFirst().step();
     OperationTrace trace = operation.trace();
-    Preflight preflight = operation.judge(step, () -> Preflight.of(agent, runId, open, trace));
+    Preflight preflight =
+        operation.judge(step, () -> Preflight.of(agent, runId, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(suspended(RunSuspended.Reason.APPROVAL, preflight.awaited(), null));
@@ -284,11 +293,11 @@ final class AgentDriver {
     ToolRunner runner = operation.tools(parallel, caller, journal);
     events.addAll(journal.intents(runner.firstWave(preflight.runs())));
     write(events);
-    conclude(step, preflight.runs(), runner.run(preflight.runs()));
+    conclude(step, runner, preflight.runs(), runner.run(preflight.runs()));
   }
 
   /** Looks at how a batch ended and lets the run go on, wait or fail. */
-  private void conclude(int step, List<ToolRun> runs, List<ToolEnd> ends) {
+  private void conclude(int step, ToolRunner runner, List<ToolRun> runs, List<ToolEnd> ends) {
     Set<String> unknown = new HashSet<>();
     List<RunEvent> neverBegun = new ArrayList<>();
     Optional<ToolRun> failed = Optional.empty();
@@ -304,6 +313,9 @@ final class AgentDriver {
       }
     }
     write(neverBegun);
+    if (operation.end(step).isEmpty()) {
+      unknown.removeIf(callId -> findsOut(runner, callId));
+    }
     if (waitsForVerdicts(step, unknown)) {
       return;
     }
@@ -315,6 +327,21 @@ final class AgentDriver {
     if (ends.stream().anyMatch(ToolEnd.CutOff.class::isInstance)) {
       throw new IllegalStateException("Cut off without a reason.");
     }
+  }
+
+  /**
+   * Asks the reconciler of a call that has just ended without an outcome; whether that gave one.
+   * Once a call: whoever hears again and again that nothing was done would try for ever.
+   */
+  private boolean findsOut(ToolRunner runner, String callId) {
+    Optional<CallState> call =
+        log.state().inDoubt().stream().filter(each -> each.call().id().equals(callId)).findFirst();
+    if (call.isEmpty() || !asked.add(call.get().started().orElseThrow().key())) {
+      return false;
+    }
+    Optional<RunEvent> verdict = ask(runner, call.get());
+    verdict.ifPresent(log::append);
+    return verdict.isPresent();
   }
 
   /**
@@ -369,7 +396,7 @@ final class AgentDriver {
     int step = log.state().step();
     List<Attempt> attempts =
         operation.trace().attempts().stream().filter(attempt -> attempt.step() == step).toList();
-    return new RunFailed(kind, message, isResumable(kind), step, attempts);
+    return new RunFailed(kind, message, isResumable(kind) && !log.isFull(), step, attempts);
   }
 
   private static boolean isResumable(FailureKind kind) {
@@ -377,6 +404,9 @@ final class AgentDriver {
       case NO_ELIGIBLE_TARGET,
           TARGETS_EXHAUSTED,
           TOTAL_ATTEMPTS,
+          CIRCUIT_OPEN,
+          ADMISSION_DENIED,
+          BUDGET_DENIED,
           DEADLINE,
           CANCELLED,
           LIMIT,
@@ -394,7 +424,8 @@ final class AgentDriver {
           OUTPUT_PARSE,
           OUTPUT_SCHEMA,
           OUTPUT_REFUSAL,
-          OUTPUT_TRUNCATION ->
+          OUTPUT_TRUNCATION,
+          PROVIDER_TOOL -> // to ask the model again would run the provider's tool again
           false;
     };
   }
@@ -444,20 +475,61 @@ final class AgentDriver {
 
     @Override
     public void ended(ToolRun run, ToolEnd.Known end) {
+      if (!end.executed()) {
+        log.append(refused(run, end));
+        return;
+      }
+      try {
+        log.append(executed(run, finished(run, end)));
+      } catch (LimitExceededException full) {
+        // It has acted, and the log must say so: a short text always fits.
+        Json text = Json.of("The output of the tool is too large for the run's state.");
+        ToolEnd.Known instead =
+            new ToolEnd.Known(text, true, true, Optional.empty(), end.duration());
+        log.append(executed(run, finished(run, instead)));
+        throw full;
+      }
+    }
+
+    /** That a call was refused at the last moment, perhaps after its intent was written. */
+    private List<RunEvent> refused(ToolRun run, ToolEnd.Known end) {
       List<RunEvent> events = new ArrayList<>(2);
-      if (run.tool().effect() == EffectClass.PURE) {
-        events.add(intent(run));
+      if (run.tool().effect() != EffectClass.PURE) {
+        events.add(
+            verdict(intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it was refused"));
       }
       events.add(
           new ToolFinished(
               run.call().id(),
               run.tool().name(),
-              Optional.of(run.key()),
-              true,
+              Optional.empty(),
+              false,
               end.output(),
-              end.error(),
+              true,
               end.duration()));
-      log.append(events);
+      return events;
+    }
+
+    private static List<RunEvent> executed(ToolRun run, ToolFinished finished) {
+      return run.tool().effect() == EffectClass.PURE
+          ? List.of(intent(run), finished)
+          : List.of(finished);
+    }
+
+    private static ToolFinished finished(ToolRun run, ToolEnd.Known end) {
+      return new ToolFinished(
+          run.call().id(),
+          run.tool().name(),
+          Optional.of(run.key()),
+          true,
+          end.output(),
+          end.error(),
+          end.duration());
+    }
+
+    @Override
+    public void endedLate(ToolRun run, ToolEnd.Known end) {
+      lateEnds.tell(finished(run, end));
     }
   }
 }

@@ -3,7 +3,9 @@ package dev.warpwright.agent;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.RunFailedException;
+import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunKey;
@@ -15,14 +17,18 @@ import java.util.List;
  * How an invocation of an agent left its run: with an answer, waiting for somebody, or failed.
  *
  * @param state the run's state
+ * @param log the run's log: {@link Agents#resume(Agent, List, ApprovalDecision...)} goes on from
+ *     it, {@link dev.warpwright.run.RunExport} makes text of it
  * @param attempts the provider attempts of this invocation, skips included; none if another
  *     invocation did the work
  * @param toolCalls how many tool runs this invocation began
  * @param driven whether this invocation drove the run, and not another one before or beside it
  */
-public record AgentResult(RunState state, List<Attempt> attempts, int toolCalls, boolean driven) {
-  /** Copies the list. */
+public record AgentResult(
+    RunState state, List<LoggedEvent> log, List<Attempt> attempts, int toolCalls, boolean driven) {
+  /** Copies the lists. */
   public AgentResult {
+    log = List.copyOf(log);
     attempts = List.copyOf(attempts);
   }
 
@@ -56,7 +62,8 @@ public record AgentResult(RunState state, List<Attempt> attempts, int toolCalls,
   /**
    * The approvals that the run waits for.
    *
-   * @return the requests; decide them with {@link Agents#resume}
+   * @return the requests; decide them with {@link Agents#resume(Agent, RunKey,
+   *     ApprovalDecision...)}
    */
   public List<ApprovalRequested> pendingApprovals() {
     return state.pendingApprovals();

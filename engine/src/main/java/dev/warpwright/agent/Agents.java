@@ -7,18 +7,20 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
-import dev.warpwright.run.Decisions;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEventCodec;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
@@ -35,6 +37,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs agents as durable runs: every model answer, tool intent, tool outcome and approval is in a
@@ -51,14 +56,20 @@ import java.util.Optional;
  * made them.
  */
 public final class Agents {
+  private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
+
   private final Gateway gateway;
   private final RunStore store;
   private final TimeSource time;
+  private final Approvals approvals;
+  private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
 
-  private Agents(Gateway gateway, RunStore store) {
-    this.gateway = Objects.requireNonNull(gateway, "gateway");
-    this.store = Objects.requireNonNull(store, "store");
+  private Agents(Builder builder) {
+    this.gateway = builder.gateway;
+    this.store = Objects.requireNonNullElseGet(builder.store, RunStore::inMemory);
     this.time = gateway.time();
+    this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
+    this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
   }
 
   /**
@@ -69,7 +80,79 @@ public final class Agents {
    * @return the agents
    */
   public static Agents on(Gateway gateway, RunStore store) {
-    return new Agents(gateway, store);
+    return builder(gateway).store(store).build();
+  }
+
+  /**
+   * Begins agents with options.
+   *
+   * @param gateway routes the model calls
+   * @return a builder
+   */
+  public static Builder builder(Gateway gateway) {
+    return new Builder(gateway);
+  }
+
+  /** Collects the options of agents; not thread-safe. */
+  public static final class Builder {
+    private final Gateway gateway;
+    private @Nullable RunStore store;
+    private @Nullable ApprovalSigner approvalSigner;
+    private @Nullable Consumer<DecisionNeeded> onDecisionNeeded;
+
+    private Builder(Gateway gateway) {
+      this.gateway = Objects.requireNonNull(gateway, "gateway");
+    }
+
+    /**
+     * Says where the logs are kept. Without a store they are in memory, as long as these agents
+     * are; a waiting run is then carried elsewhere by its log, see {@link Agents#resume(Agent,
+     * List, ApprovalDecision...)}.
+     *
+     * @param store keeps the logs
+     * @return this builder
+     */
+    public Builder store(RunStore store) {
+      this.store = Objects.requireNonNull(store, "store");
+      return this;
+    }
+
+    /**
+     * Signs requests for approval and the decisions on them. An approval whose signature is missing
+     * or does not match is refused and its tool does not run; so is one that was asked for before
+     * there was a signer.
+     *
+     * @param signer none by default
+     * @return this builder
+     */
+    public Builder approvalSigner(ApprovalSigner signer) {
+      this.approvalSigner = Objects.requireNonNull(signer, "signer");
+      return this;
+    }
+
+    /**
+     * Tells a listener when a run begins to need a person, for example to send a message. Best
+     * effort: a listener runs on a thread of its own after the run was handed back, for at most 10
+     * s, and the run knows nothing of it; what it throws is counted by {@link
+     * TaskTree#detachedFailures()}. What was not told, as when the process died, is listed by
+     * {@link Runs#waiting} and {@link Runs#inDoubt}.
+     *
+     * @param listener none by default
+     * @return this builder
+     */
+    public Builder onDecisionNeeded(Consumer<DecisionNeeded> listener) {
+      this.onDecisionNeeded = Objects.requireNonNull(listener, "listener");
+      return this;
+    }
+
+    /**
+     * Makes the agents.
+     *
+     * @return the agents
+     */
+    public Agents build() {
+      return new Agents(this);
+    }
   }
 
   /**
@@ -100,6 +183,8 @@ public final class Agents {
    * @return how it was left: every outcome that is in the log, failures too
    * @throws InvalidRequestException if the request breaks a rule; there is no run
    * @throws ConflictException if the key belongs to another request, or the run id exists
+   * @throws LimitExceededException if what is asked is larger than the state of the run may be;
+   *     there is no run
    * @throws OperationCancelledException if the calling thread was interrupted; the trace names the
    *     run, which can be resumed
    */
@@ -110,17 +195,18 @@ public final class Agents {
     try (Operation operation = open(agent, request.timeout())) {
       requireNotInterrupted(operation);
       NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint));
+      RunLog.requireFits(fresh.started());
       return switch (store.create(fresh, operation.deadline())) {
         case RunStore.Claim.Won(Writer owner) ->
             owned(
                 operation,
                 run,
                 owner,
-                () ->
-                    drive(
-                        agent,
-                        operation,
-                        RunLog.created(store, fresh, owner, time, operation.deadline())));
+                hold -> {
+                  RunLog log = RunLog.created(store, fresh, owner, time, operation.deadline());
+                  hold.begins(log);
+                  return drive(agent, operation, log, hold);
+                });
         case RunStore.Claim.Taken(RunKey taken) -> attach(agent, operation, taken, fingerprint);
       };
     }
@@ -135,8 +221,8 @@ public final class Agents {
    * @param run the run
    * @param decisions decisions on pending approvals, all of them or some
    * @return how the run was left
-   * @throws InvalidRequestException if there is no such run, or a decision names no request of it;
-   *     nothing was applied
+   * @throws InvalidRequestException if there is no such run, a decision names no request of it, or
+   *     an approval no longer matches its call or its signature; nothing was applied
    * @throws ConflictException if there are decisions and somebody else drives the run, a decision
    *     was made already, or the run is bound to another agent or other targets
    */
@@ -157,28 +243,111 @@ public final class Agents {
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Optional<Duration> timeout) {
     try (Operation operation = open(agent, timeout)) {
       requireNotInterrupted(operation);
-      requireBoundTo(agent, load(run, operation));
-      Optional<Writer> owner = store.acquire(run, operation.deadline());
-      if (owner.isPresent()) {
-        return resumeOwned(agent, operation, run, owner.get(), decisions);
-      }
-      if (decisions.isEmpty()) {
-        return asItStands(load(run, operation));
-      }
-      throw new ConflictException(
-          "Run " + run + " is being driven elsewhere; decide again when it is not.",
-          null,
-          operation.trace());
+      requireBoundTo(agent, RunState.of(load(run, operation)));
+      return resume(agent, operation, run, OptionalLong.empty(), decisions);
     }
   }
 
-  private RunState load(RunKey run, Operation operation) {
+  /**
+   * Goes on with a run whose log is handed in: from {@link AgentResult#log()} or an export, perhaps
+   * of another process with another store or none. The log is checked like one that is loaded and
+   * taken into the store; then this is {@link #resume(Agent, RunKey, ApprovalDecision...)}.
+   *
+   * <p>Whoever hands in a log says that nobody else drives the run: two stores that have the same
+   * waiting run do not know of each other, and each would run its tools.
+   *
+   * @param agent the agent of the run, as it was when the run started
+   * @param log all events of the run
+   * @param decisions decisions on pending approvals, all of them or some
+   * @return how the run was left
+   * @throws InvalidRequestException if the log is not whole or breaks a rule, a decision names no
+   *     request of it, or an approval no longer matches its call or its signature; nothing was
+   *     stored
+   * @throws ConflictException if the store has the run with another log, or as {@link
+   *     #resume(Agent, RunKey, ApprovalDecision...)}
+   */
+  public AgentResult resume(Agent agent, List<LoggedEvent> log, ApprovalDecision... decisions) {
+    return resume(agent, log, List.of(decisions), Optional.empty());
+  }
+
+  /**
+   * Goes on with a run whose log is handed in, within a time; see {@link #resume(Agent, List,
+   * ApprovalDecision...)}.
+   *
+   * @param agent the agent of the run
+   * @param log all events of the run
+   * @param decisions decisions on pending approvals
+   * @param timeout how long this invocation may take
+   * @return how the run was left
+   */
+  public AgentResult resume(
+      Agent agent,
+      List<LoggedEvent> log,
+      List<ApprovalDecision> decisions,
+      Optional<Duration> timeout) {
+    RunState state = RunState.of(log);
+    requireBoundTo(agent, state);
+    try (Operation operation = open(agent, timeout)) {
+      requireNotInterrupted(operation);
+      takeIn(agent, log, state, decisions, operation);
+      return resume(agent, operation, state.run(), OptionalLong.of(state.sequence()), decisions);
+    }
+  }
+
+  /** Makes sure that the store has exactly this log; one that cannot go on so is not taken in. */
+  private void takeIn(
+      Agent agent,
+      List<LoggedEvent> log,
+      RunState state,
+      List<ApprovalDecision> decisions,
+      Operation operation) {
+    List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
+    if (stored.isEmpty()) {
+      var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
+      store.adopt(log, state.status(), operation.deadline());
+    } else if (!RunEventCodec.isSame(stored, log)) {
+      throw differs(state.run(), operation);
+    }
+  }
+
+  private static ConflictException differs(RunKey run, Operation operation) {
+    return new ConflictException(
+        "The store has run " + run + " with another log than the one that was handed in.",
+        null,
+        operation.trace());
+  }
+
+  /**
+   * Takes a run up if nobody drives it.
+   *
+   * @param endsAt where its log ends, if the caller knows that
+   */
+  private AgentResult resume(
+      Agent agent,
+      Operation operation,
+      RunKey run,
+      OptionalLong endsAt,
+      List<ApprovalDecision> decisions) {
+    Optional<Writer> owner = store.acquire(run, operation.deadline());
+    if (owner.isPresent()) {
+      return resumeOwned(agent, operation, run, owner.get(), endsAt, decisions);
+    }
+    if (decisions.isEmpty()) {
+      return asItStands(load(run, operation));
+    }
+    throw new ConflictException(
+        "Run " + run + " is being driven elsewhere; decide again when it is not.",
+        null,
+        operation.trace());
+  }
+
+  private List<LoggedEvent> load(RunKey run, Operation operation) {
     List<LoggedEvent> log = store.load(run, 1, operation.deadline());
     if (log.isEmpty()) {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
-    return RunState.of(log);
+    return log;
   }
 
   private Operation open(Agent agent, Optional<Duration> timeout) {
@@ -213,18 +382,15 @@ public final class Agents {
         messages,
         agent.maxSteps(),
         agent.route().candidates(),
-        request.metadata());
+        request.metadata(),
+        agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+            ? Optional.empty()
+            : Optional.of(agent.maxStateBytes()));
   }
 
   /** Work on an owned run. */
   private interface OwnedWork {
-    AgentResult run();
-  }
-
-  /** A run that is handed back when it is closed. */
-  private interface Hold extends AutoCloseable {
-    @Override
-    void close();
+    AgentResult run(Hold hold);
   }
 
   /**
@@ -232,16 +398,29 @@ public final class Agents {
    * not ask about, or repeat, what a tool of this one is still doing.
    */
   private AgentResult owned(Operation operation, RunKey run, Writer owner, OwnedWork work) {
-    try (Hold _ = () -> store.release(run, owner);
+    try (Hold hold = new Hold(store, run, owner, time, this::tell);
         operation) {
-      return work.run();
+      return work.run(hold);
     }
   }
 
-  private AgentResult drive(Agent agent, Operation operation, RunLog log) {
-    AgentDriver driver = new AgentDriver(agent, operation, log);
+  /** Tells the listener, on a thread of its own. */
+  private void tell(DecisionNeeded needed) {
+    onDecisionNeeded.ifPresent(
+        listener ->
+            tasks()
+                .detach(
+                    "listener",
+                    "decision needed by " + needed.run(),
+                    LISTENER_TIMEOUT,
+                    () -> listener.accept(needed)));
+  }
+
+  private AgentResult drive(Agent agent, Operation operation, RunLog log, Hold hold) {
+    AgentDriver driver = new AgentDriver(agent, operation, log, approvals, hold.lateEnds());
     driver.drive();
-    return new AgentResult(log.state(), operation.trace().attempts(), driver.toolRuns(), true);
+    return new AgentResult(
+        log.state(), log.events(), operation.trace().attempts(), driver.toolRuns(), true);
   }
 
   private AgentResult resumeOwned(
@@ -249,30 +428,45 @@ public final class Agents {
       Operation operation,
       RunKey run,
       Writer owner,
+      OptionalLong endsAt,
       List<ApprovalDecision> decisions) {
     return owned(
         operation,
         run,
         owner,
-        () -> {
+        hold -> {
           RunLog log = RunLog.open(store, run, owner, time, operation.deadline());
-          return goOn(agent, log, decisions)
-              ? drive(agent, operation, log)
-              : asItStands(log.state());
+          if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
+            throw differs(run, operation);
+          }
+          hold.begins(log);
+          return goOn(agent, operation, log, decisions)
+              ? drive(agent, operation, log, hold)
+              : new AgentResult(log.state(), log.events(), List.of(), 0, false);
         });
   }
 
   /** Writes the decisions and that the run goes on, if it does. */
-  private static boolean goOn(Agent agent, RunLog log, List<ApprovalDecision> decisions) {
-    List<RunEvent> events = new ArrayList<>(Decisions.events(log.state(), decisions));
-    boolean decided = events.size() == log.state().pendingApprovals().size();
-    Optional<String> cause = causeToGoOn(agent, log.state(), decided);
-    cause.ifPresent(why -> events.add(new RunResumed(why)));
+  private boolean goOn(
+      Agent agent, Operation operation, RunLog log, List<ApprovalDecision> decisions) {
+    RunState state = log.state();
+    List<RunEvent> events =
+        operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
     if (!events.isEmpty()) {
-      Approvals.requireMatching(log.state(), agent);
       log.append(events);
     }
-    return cause.isPresent();
+    return state.status() == RunStatus.RUNNING;
+  }
+
+  private List<RunEvent> whatToWrite(
+      Agent agent, RunState state, List<ApprovalDecision> decisions) {
+    List<RunEvent> events = approvals.decided(state, decisions);
+    boolean decided = events.size() == state.pendingApprovals().size();
+    causeToGoOn(agent, state, decided).map(RunResumed::new).ifPresent(events::add);
+    if (!events.isEmpty()) {
+      approvals.requireValid(state, agent);
+    }
+    return events;
   }
 
   /** Why a run that nobody drives can go on now; empty if it has ended or still waits. */
@@ -293,8 +487,8 @@ public final class Agents {
     return agent.tools().find(call.call().name()).filter(Tool::hasReconciler).isPresent();
   }
 
-  private static AgentResult asItStands(RunState state) {
-    return new AgentResult(state, List.of(), 0, false);
+  private static AgentResult asItStands(List<LoggedEvent> log) {
+    return new AgentResult(RunState.of(log), log, List.of(), 0, false);
   }
 
   /**
@@ -307,15 +501,16 @@ public final class Agents {
       Agent agent, Operation operation, RunKey run, Map<String, String> fingerprint) {
     boolean waited = false;
     while (true) {
-      RunState state = load(run, operation);
+      List<LoggedEvent> log = load(run, operation);
+      RunState state = RunState.of(log);
       requireSame(run, state.started().fingerprint(), fingerprint, operation);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
-      if (leaveIt || causeToGoOn(agent, state, state.pendingApprovals().isEmpty()).isEmpty()) {
-        return asItStands(state);
+      if (leaveIt || causeToGoOn(agent, state, approvals.areDecided(state)).isEmpty()) {
+        return asItStands(log);
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(agent, operation, run, owner.get(), List.of());
+        return resumeOwned(agent, operation, run, owner.get(), OptionalLong.empty(), List.of());
       }
       awaitRelease(run, operation);
       waited = true;

@@ -4,18 +4,46 @@ import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.ApprovalSignatures;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.Decisions;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunState;
+import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
+import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Makes requests for approval, bound by a digest to exactly what is to be approved. */
+/**
+ * Makes requests for approval, bound by a digest to exactly what is to be approved and signed if
+ * there is a signer, and accepts decisions on them.
+ */
 final class Approvals {
-  private Approvals() {}
+  private final TimeSource time;
+  private final Optional<ApprovalSigner> signer;
 
-  static ApprovalRequested request(String runId, CallState call, Tool tool) {
+  Approvals(TimeSource time, Optional<ApprovalSigner> signer) {
+    this.time = time;
+    this.signer = signer;
+  }
+
+  ApprovalRequested request(String runId, CallState call, Tool tool) {
+    Optional<Instant> expiresAt = tool.approvalExpiry().map(time.now()::plus);
+    return ApprovalSignatures.sign(request(runId, call, tool, expiresAt, Optional.empty()), signer);
+  }
+
+  private static ApprovalRequested request(
+      String runId,
+      CallState call,
+      Tool tool,
+      Optional<Instant> expiresAt,
+      Optional<String> signature) {
     Json arguments = Json.parse(call.call().input().canonical());
     Map<String, Object> subject = new LinkedHashMap<>();
     subject.put("runId", runId);
@@ -32,15 +60,51 @@ final class Approvals {
         call.call().id(),
         tool.name(),
         tool.version(),
-        arguments);
+        arguments,
+        expiresAt,
+        signature);
+  }
+
+  /** Whether nobody needs to decide any more: nothing is pending, or it has expired. */
+  boolean areDecided(RunState state) {
+    return Decisions.areAllMade(state, time.now());
   }
 
   /**
-   * Refuses to go on with a run whose approvals were asked for a tool that is another one now.
+   * The events of decisions, and of requests that have expired.
    *
-   * @throws InvalidRequestException if a request no longer matches its call
+   * @throws InvalidRequestException if a decision names no request of the run
+   * @throws dev.warpwright.model.ConflictException if one is decided already
    */
-  static void requireMatching(RunState state, Agent agent) {
+  List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions) {
+    return Decisions.events(state, decisions, time.now(), signer);
+  }
+
+  /**
+   * Refuses to go on with a run whose approvals were tampered with, or asked for a tool that is
+   * another one now.
+   *
+   * @throws InvalidRequestException if a signature or a request does not match its call
+   */
+  void requireValid(RunState state, Agent agent) {
+    for (CallState call : state.calls()) {
+      if (call.result().isEmpty()) {
+        requireAuthentic(call);
+      }
+    }
+    requireMatching(state, agent);
+  }
+
+  /**
+   * Refuses a call whose approval the signer has not signed.
+   *
+   * @throws InvalidRequestException if a signature is missing or does not match
+   */
+  void requireAuthentic(CallState call) {
+    ApprovalSignatures.requireAuthentic(call, signer);
+  }
+
+  private static void requireMatching(RunState state, Agent agent) {
     for (CallState call : state.calls()) {
       if (call.approval().isEmpty() || call.isDenied() || call.result().isPresent()) {
         continue;
@@ -50,7 +114,10 @@ final class Approvals {
           agent
               .tools()
               .find(asked.tool())
-              .map(tool -> request(state.run().runId(), call, tool))
+              .map(
+                  tool ->
+                      request(
+                          state.run().runId(), call, tool, asked.expiresAt(), asked.signature()))
               .filter(asked::equals)
               .isPresent();
       if (!matches) {

@@ -9,6 +9,7 @@ import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Tool;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +43,9 @@ final class Fingerprint {
                 agent.toolExecution().stopOnError(),
                 agent.temperature().toString(),
                 agent.maxTokens().toString())));
+    if (agent.maxStateBytes() != RunState.DEFAULT_MAX_BYTES) {
+      parts.put("maxStateBytes", digest(List.of(agent.maxStateBytes())));
+    }
     return parts;
   }
 

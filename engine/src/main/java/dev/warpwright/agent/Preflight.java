@@ -2,6 +2,7 @@ package dev.warpwright.agent;
 
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidOutputException;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ToolCall;
@@ -28,14 +29,16 @@ import java.util.Set;
 final class Preflight {
   private final Agent agent;
   private final String runId;
+  private final Approvals approvals;
   private final OperationTrace trace;
   private final List<RunEvent> events = new ArrayList<>();
   private final List<ToolRun> runs = new ArrayList<>();
   private final Set<String> awaited = new HashSet<>();
 
-  private Preflight(Agent agent, String runId, OperationTrace trace) {
+  private Preflight(Agent agent, String runId, Approvals approvals, OperationTrace trace) {
     this.agent = agent;
     this.runId = runId;
+    this.approvals = approvals;
     this.trace = trace;
   }
 
@@ -43,10 +46,12 @@ final class Preflight {
    * Judges all calls that have no result.
    *
    * @throws InvalidOutputException if one cannot be used and the agent then fails
+   * @throws InvalidRequestException if the approval of one was tampered with
    * @throws UnknownOutcomeException if one was begun and its tool is not there any more
    */
-  static Preflight of(Agent agent, String runId, List<CallState> open, OperationTrace trace) {
-    Preflight preflight = new Preflight(agent, runId, trace);
+  static Preflight of(
+      Agent agent, String runId, List<CallState> open, Approvals approvals, OperationTrace trace) {
+    Preflight preflight = new Preflight(agent, runId, approvals, trace);
     open.stream().filter(call -> call.result().isEmpty()).forEach(preflight::judge);
     return preflight;
   }
@@ -67,6 +72,7 @@ final class Preflight {
   }
 
   private void judge(CallState call) {
+    approvals.requireAuthentic(call);
     if (call.isDenied()) {
       String reason = call.decision().orElseThrow().reason().map(why -> ": " + why).orElse(".");
       refuse(call, "The call was not approved" + reason);
@@ -120,7 +126,7 @@ final class Preflight {
     if (call.awaitsApproval()) {
       awaited.add(call.approval().orElseThrow().requestId());
     } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
-      ApprovalRequested request = Approvals.request(runId, call, tool);
+      ApprovalRequested request = approvals.request(runId, call, tool);
       events.add(request);
       awaited.add(request.requestId());
     } else {

@@ -15,7 +15,7 @@ final class Bounds {
 
   static void notNegative(String what, Optional<Money> price) {
     price
-        .filter(Money::isNegative)
+        .filter(given -> given.signum() < 0)
         .ifPresent(
             negative -> {
               throw invalid("%s must be 0 or more, but is %s.".formatted(what, negative));

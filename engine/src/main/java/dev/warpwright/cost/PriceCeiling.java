@@ -19,7 +19,7 @@ import java.util.Optional;
 public record PriceCeiling(Money maxCostPer1kTokens, UnknownCost unknownCost) {
   /** Checks the price. */
   public PriceCeiling {
-    if (maxCostPer1kTokens.isNegative()) {
+    if (maxCostPer1kTokens.signum() < 0) {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST,
           "maxCostPer1kTokens must be 0 or more, but is " + maxCostPer1kTokens + ".");

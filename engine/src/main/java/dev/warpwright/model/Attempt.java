@@ -17,6 +17,9 @@ import java.util.Optional;
  * @param status the HTTP status of a failure, 0 if there is none
  * @param requestId the provider's request id
  * @param usage the usage of a success
+ * @param cost what it cost, if costs are accounted; a failure that reported no usage has a valuation
+ *     without an amount, as it may have cost something
+ * @param cacheHit whether the answer came from the cache, or from another operation's call
  */
 public record Attempt(
     int step,
@@ -29,7 +32,9 @@ public record Attempt(
     Optional<ProviderException.Kind> failure,
     int status,
     Optional<String> requestId,
-    Optional<Usage> usage) {
+    Optional<Usage> usage,
+    Optional<CostValuation> cost,
+    boolean cacheHit) {
   /** What became of an attempt. */
   public enum ReasonCode {
     /** The target answered. */
@@ -40,6 +45,12 @@ public record Attempt(
     REQUEST_ABORTED,
     /** The operation's deadline cut it off. */
     DEADLINE_EXCEEDED,
+    /** Not made: the target had no place for it. */
+    ADMISSION_DENIED,
+    /** Not made: the money for it could not be set aside. */
+    BUDGET_DENIED,
+    /** Skipped: the target's circuit is open. */
+    CIRCUIT_OPEN,
     /** Skipped: no adapter, unknown deployment, or the model could not be made. */
     OPERATION_SKIP,
     /** Skipped: the model lacks a capability that the request needs. */
@@ -48,12 +59,6 @@ public record Attempt(
     AGENT_CAPABILITIES,
     /** Skipped: its price is above the request's ceiling, or the cost of the call is not known. */
     COST_BUDGET,
-    /** Skipped: its circuit is open. */
-    CIRCUIT_OPEN,
-    /** Skipped: its admission refused the call. */
-    ADMISSION_DENIED,
-    /** Not called: the budget refused the reservation. */
-    BUDGET_DENIED,
     /** Skipped: the adaptive policy excluded it. */
     ADAPTIVE_EXCLUSION
   }
@@ -81,7 +86,9 @@ public record Attempt(
         Optional.empty(),
         0,
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        Optional.empty(),
+        false);
   }
 
   /**
@@ -94,20 +101,25 @@ public record Attempt(
   }
 
   /**
-   * Whether this was a dispatch, which counts against the total of attempts, and not a skip.
+   * Whether this counts against the total of attempts, and is not a skip. An attempt that a control
+   * kept from its target counts.
    *
-   * @return true for a dispatch
+   * @return true for all but skips
    */
   public boolean dispatched() {
     return switch (reasonCode) {
-      case PROVIDER_SUCCESS, PROVIDER_ERROR, REQUEST_ABORTED, DEADLINE_EXCEEDED -> true;
-      case OPERATION_SKIP,
+      case PROVIDER_SUCCESS,
+          PROVIDER_ERROR,
+          REQUEST_ABORTED,
+          DEADLINE_EXCEEDED,
+          ADMISSION_DENIED,
+          BUDGET_DENIED ->
+          true;
+      case CIRCUIT_OPEN,
+          OPERATION_SKIP,
           MODEL_CAPABILITIES,
           AGENT_CAPABILITIES,
           COST_BUDGET,
-          CIRCUIT_OPEN,
-          ADMISSION_DENIED,
-          BUDGET_DENIED,
           ADAPTIVE_EXCLUSION ->
           false;
     };

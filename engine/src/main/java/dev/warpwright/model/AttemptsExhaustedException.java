@@ -3,8 +3,9 @@ package dev.warpwright.model;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every target was tried and failed ({@link FailureKind#TARGETS_EXHAUSTED}), or the operation's
- * limit of provider attempts was reached ({@link FailureKind#TOTAL_ATTEMPTS}).
+ * Every target was tried and failed ({@link FailureKind#TARGETS_EXHAUSTED}), the operation's limit
+ * of provider attempts was reached ({@link FailureKind#TOTAL_ATTEMPTS}), or a tool of the provider
+ * failed that must not be run again ({@link FailureKind#PROVIDER_TOOL}).
  *
  * <p>The cause is the last failure that has an HTTP status or a structured code or, if none has
  * one, the last failure; the trace has all attempts.
@@ -18,7 +19,7 @@ public final class AttemptsExhaustedException extends WarpwrightException {
   /**
    * Makes the exception.
    *
-   * @param kind {@link FailureKind#TARGETS_EXHAUSTED} or {@link FailureKind#TOTAL_ATTEMPTS}
+   * @param kind one of the three
    * @param message names the limit or the deciding failure
    * @param cause the deciding failure
    * @param retryable whether the deciding failure may pass by itself

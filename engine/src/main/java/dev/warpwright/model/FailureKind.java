@@ -20,6 +20,14 @@ public enum FailureKind {
   TARGETS_EXHAUSTED,
   /** The operation's limit of provider attempts was reached. */
   TOTAL_ATTEMPTS,
+  /** A tool that the provider runs itself failed, and must not be run again. */
+  PROVIDER_TOOL,
+  /** Nothing was left but targets whose circuits are open. */
+  CIRCUIT_OPEN,
+  /** Nothing was left but targets that had no place for the call. */
+  ADMISSION_DENIED,
+  /** The money for a call could not be set aside. */
+  BUDGET_DENIED,
   /** The operation's deadline passed. */
   DEADLINE,
   /** The caller cancelled or was interrupted. */

@@ -1,5 +1,7 @@
 package dev.warpwright.model;
 
+import java.util.Optional;
+
 /**
  * A model at a provider: the port that adapters implement.
  *
@@ -12,6 +14,15 @@ public interface LanguageModel {
    * @return the capabilities, always the same
    */
   ModelCapabilities capabilities();
+
+  /**
+   * Whether the output tokens that this model's answers report include its reasoning.
+   *
+   * @return how reasoning is counted; empty, the default, if that cannot be told
+   */
+  default Optional<ReasoningAccounting> reasoningAccounting() {
+    return Optional.empty();
+  }
 
   /**
    * Asks the model and blocks until its whole answer is there.

@@ -136,12 +136,12 @@ public record Money(long nanos, String currency) implements Comparable<Money> {
   }
 
   /**
-   * Whether this is less than nothing.
+   * Whether this is less than nothing, nothing, or more.
    *
-   * @return true below zero
+   * @return −1, 0 or 1
    */
-  public boolean isNegative() {
-    return nanos < 0;
+  public int signum() {
+    return Long.signum(nanos);
   }
 
   private void requireSame(Money other) {

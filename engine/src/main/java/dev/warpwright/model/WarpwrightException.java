@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * secret, and a cause whose text held a secret is replaced by a copy without it.
  */
 public abstract sealed class WarpwrightException extends RuntimeException
-    permits AttemptsExhaustedException,
+    permits AdmissionDeniedException,
+        AttemptsExhaustedException,
+        BudgetDeniedException,
+        CircuitOpenException,
         ConflictException,
         DeadlineExceededException,
         InvalidOutputException,

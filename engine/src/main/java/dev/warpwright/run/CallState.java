@@ -112,8 +112,14 @@ public record CallState(
         && !needsVerdict();
   }
 
-  /** Whether it is in doubt under this key. */
-  boolean isInDoubt(String callId, String key) {
+  /**
+   * Whether this is the call of that id, and in doubt under that key.
+   *
+   * @param callId a call
+   * @param key the idempotency key that its tool was given
+   * @return true if its outcome may become known now
+   */
+  public boolean isInDoubt(String callId, String key) {
     return isInDoubt() && call.id().equals(callId) && started.get().key().equals(key);
   }
 

@@ -45,9 +45,8 @@ final class InMemoryRunStore implements RunStore {
     RunStatus status = RunStatus.RUNNING;
     @Nullable Writer owner;
 
-    Run(RunEvent.RunStarted started, Writer owner) {
+    Run(RunEvent.RunStarted started) {
       this.started = started;
-      this.owner = owner;
     }
 
     Instant created() {
@@ -64,8 +63,7 @@ final class InMemoryRunStore implements RunStore {
     lock.lock();
     try {
       requireOpen();
-      Optional<Claimed> claim =
-          run.started().idempotencyKey().map(key -> new Claimed(run.run().scope(), key));
+      Optional<Claimed> claim = claim(run.run(), run.started());
       RunKey taken = claim.map(claims::get).orElse(null);
       if (taken != null) {
         return new Claim.Taken(taken);
@@ -74,11 +72,42 @@ final class InMemoryRunStore implements RunStore {
         throw conflict("The run " + run.run() + " exists already in its scope.");
       }
       Writer owner = nextOwner();
-      Run created = new Run(run.started(), owner);
+      Run created = new Run(run.started());
+      created.owner = owner;
       created.log.add(new LoggedEvent(run.run(), 1, owner, run.time(), run.started()));
       runs.put(run.run(), created);
       claim.ifPresent(key -> claims.put(key, run.run()));
       return new Claim.Won(owner);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static Optional<Claimed> claim(RunKey run, RunEvent.RunStarted started) {
+    return started.idempotencyKey().map(key -> new Claimed(run.scope(), key));
+  }
+
+  @Override
+  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
+    RunKey key = log.getFirst().run();
+    RunEvent.RunStarted started = (RunEvent.RunStarted) log.getFirst().event();
+    Run adopted = new Run(started);
+    adopted.log.addAll(log);
+    adopted.status = status;
+    lock.lock();
+    try {
+      requireOpen();
+      Optional<Claimed> claim = claim(key, started);
+      RunKey taken = claim.map(claims::get).orElse(null);
+      if (taken != null) {
+        throw conflict(
+            "The run " + key + " cannot be taken in: its key belongs to run " + taken + ".");
+      }
+      if (runs.containsKey(key)) {
+        throw conflict("The run " + key + " exists already in its scope.");
+      }
+      runs.put(key, adopted);
+      claim.ifPresent(name -> claims.put(name, key));
     } finally {
       lock.unlock();
     }

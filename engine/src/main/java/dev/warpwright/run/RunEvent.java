@@ -10,6 +10,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.model.Usage;
 import dev.warpwright.tool.EffectClass;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +33,8 @@ public sealed interface RunEvent {
    * @param maxSteps how many model calls it may make
    * @param targets the targets that it may use, in order: its route binding
    * @param metadata the program's own notes
+   * @param maxStateBytes how large its state may become, in bytes; empty means {@link
+   *     RunState#DEFAULT_MAX_BYTES}
    */
   record RunStarted(
       String agentId,
@@ -41,8 +44,42 @@ public sealed interface RunEvent {
       List<Message> messages,
       int maxSteps,
       List<Target> targets,
-      Map<String, String> metadata)
+      Map<String, String> metadata,
+      Optional<Long> maxStateBytes)
       implements RunEvent {
+    /**
+     * A run whose state may become as large as by default.
+     *
+     * @param agentId the agent
+     * @param agentVersion its version
+     * @param fingerprint digests of what the run was asked with, by part
+     * @param idempotencyKey the key under which it was claimed
+     * @param messages the conversation that the run begins with
+     * @param maxSteps how many model calls it may make
+     * @param targets the targets that it may use, in order
+     * @param metadata the program's own notes
+     */
+    public RunStarted(
+        String agentId,
+        String agentVersion,
+        Map<String, String> fingerprint,
+        Optional<String> idempotencyKey,
+        List<Message> messages,
+        int maxSteps,
+        List<Target> targets,
+        Map<String, String> metadata) {
+      this(
+          agentId,
+          agentVersion,
+          fingerprint,
+          idempotencyKey,
+          messages,
+          maxSteps,
+          targets,
+          metadata,
+          Optional.empty());
+    }
+
     /** Copies the collections. */
     public RunStarted {
       fingerprint = Map.copyOf(fingerprint);
@@ -110,6 +147,8 @@ public sealed interface RunEvent {
    * @param tool the tool
    * @param toolVersion the tool's approval version
    * @param arguments the canonical input
+   * @param expiresAt from when on the request counts as denied; never, if empty
+   * @param signature the {@link ApprovalSigner}'s, over digest and expiry, if there is a signer
    */
   record ApprovalRequested(
       String requestId,
@@ -118,8 +157,41 @@ public sealed interface RunEvent {
       String callId,
       String tool,
       String toolVersion,
-      Json arguments)
-      implements RunEvent {}
+      Json arguments,
+      Optional<Instant> expiresAt,
+      Optional<String> signature)
+      implements RunEvent {
+    /**
+     * A request that does not expire and is not signed.
+     *
+     * @param requestId the request's id, derived from the call
+     * @param digest {@code sha256:} and 64 hex digits over what is to be approved
+     * @param step the step that asked for the tool
+     * @param callId the call
+     * @param tool the tool
+     * @param toolVersion the tool's approval version
+     * @param arguments the canonical input
+     */
+    public ApprovalRequested(
+        String requestId,
+        String digest,
+        int step,
+        String callId,
+        String tool,
+        String toolVersion,
+        Json arguments) {
+      this(
+          requestId,
+          digest,
+          step,
+          callId,
+          tool,
+          toolVersion,
+          arguments,
+          Optional.empty(),
+          Optional.empty());
+    }
+  }
 
   /**
    * A decision on an approval was accepted.
@@ -127,11 +199,30 @@ public sealed interface RunEvent {
    * @param requestId the request
    * @param approve whether the tool may run
    * @param decidedBy who decided
-   * @param reason why
+   * @param reason why; {@code expired} if nobody decided in time
+   * @param signature the {@link ApprovalSigner}'s, over the request's digest, the decision and the
+   *     reason, if there is a signer
    */
   record ApprovalDecided(
-      String requestId, boolean approve, Optional<String> decidedBy, Optional<String> reason)
+      String requestId,
+      boolean approve,
+      Optional<String> decidedBy,
+      Optional<String> reason,
+      Optional<String> signature)
       implements RunEvent {
+    /**
+     * A decision that is not signed.
+     *
+     * @param requestId the request
+     * @param approve whether the tool may run
+     * @param decidedBy who decided
+     * @param reason why
+     */
+    public ApprovalDecided(
+        String requestId, boolean approve, Optional<String> decidedBy, Optional<String> reason) {
+      this(requestId, approve, decidedBy, reason, Optional.empty());
+    }
+
     /** Shows the decision, not its reason. */
     @Override
     public String toString() {
@@ -191,10 +282,30 @@ public sealed interface RunEvent {
    * @param verdict what is known now
    * @param output the output or error text, unless the tool did not run
    * @param decidedBy who decided: the tool's reconciler or a person
+   * @param evidence the digest of the {@link Evidence} that was shown, if any was
    */
   record ToolReconciled(
-      String callId, String key, Verdict verdict, Optional<Json> output, String decidedBy)
+      String callId,
+      String key,
+      Verdict verdict,
+      Optional<Json> output,
+      String decidedBy,
+      Optional<String> evidence)
       implements RunEvent {
+    /**
+     * A verdict without evidence.
+     *
+     * @param callId the call
+     * @param key its idempotency key
+     * @param verdict what is known now
+     * @param output the output or error text, unless the tool did not run
+     * @param decidedBy who decided: the tool's reconciler or a person
+     */
+    public ToolReconciled(
+        String callId, String key, Verdict verdict, Optional<Json> output, String decidedBy) {
+      this(callId, key, verdict, output, decidedBy, Optional.empty());
+    }
+
     /** What is known of an effect after the fact. */
     public enum Verdict {
       /** It took place and succeeded. */

@@ -1,11 +1,11 @@
 package dev.warpwright.run;
 
-import com.fasterxml.jackson.annotation.JsonAutoDetect;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -14,10 +14,14 @@ import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +37,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.MapperConfig;
+import tools.jackson.databind.deser.DeserializationProblemHandler;
 import tools.jackson.databind.deser.std.StdDeserializer;
 import tools.jackson.databind.introspect.AnnotatedMember;
 import tools.jackson.databind.introspect.JacksonAnnotationIntrospector;
@@ -50,7 +56,8 @@ import tools.jackson.databind.ser.std.StdSerializer;
  * order of the record's components and the keys of maps are sorted. Absent optionals and absent
  * token counts are left out, enums are written by name, durations as ISO-8601 text, and a {@link
  * Json} is embedded as it is, with every digit and the order of its members. Unpaired surrogates
- * become U+FFFD. Members that are not known are ignored on reading.
+ * become U+FFFD. Members that are not known, which a newer Warpwright wrote, do not reach the
+ * event; a {@link LoggedEvent} keeps them, and {@link #encode(LoggedEvent)} writes them again.
  *
  * <p>The set of types is closed: only {@link RunEvent}s are ever made. Stateless and thread-safe.
  */
@@ -76,6 +83,9 @@ public final class RunEventCodec {
 
   /** An embedded value may be as deep as {@link Json} allows; the event adds its own levels. */
   private static final int MAX_DEPTH = StrictJson.MAX_DEPTH + 20;
+
+  /** Under which a read finds the {@link AtomicBoolean} that tells of unknown members. */
+  private static final Object UNKNOWN_MEMBERS = new Object();
 
   private static final JsonMapper MAPPER = mapper();
 
@@ -122,7 +132,86 @@ public final class RunEventCodec {
   }
 
   /**
-   * Reads an event.
+   * The schema version in which {@link #encode(LoggedEvent)} writes an event.
+   *
+   * @param logged the event
+   * @return the version, 1 or more
+   */
+  public static int version(LoggedEvent logged) {
+    return logged.raw().map(LoggedEvent.Raw::version).orElseGet(() -> version(logged.event()));
+  }
+
+  /**
+   * Writes the components of an event of a log, those included that only a newer Warpwright knows.
+   *
+   * @param logged the event
+   * @return one JSON object, UTF-8
+   */
+  public static byte[] encode(LoggedEvent logged) {
+    return logged
+        .raw()
+        .map(raw -> raw.body().getBytes(StandardCharsets.UTF_8))
+        .orElseGet(() -> encode(logged.event()));
+  }
+
+  /**
+   * Whether two logs are the same as a store keeps them: every event with its writer, its time and
+   * its bytes.
+   *
+   * @param one a log
+   * @param other another
+   * @return true if storing either gives the same
+   */
+  public static boolean isSame(List<LoggedEvent> one, List<LoggedEvent> other) {
+    boolean same = one.size() == other.size();
+    for (int i = 0; same && i < one.size(); i++) {
+      same = isSame(one.get(i), other.get(i));
+    }
+    return same;
+  }
+
+  private static boolean isSame(LoggedEvent one, LoggedEvent other) {
+    return one.run().equals(other.run())
+        && one.sequence() == other.sequence()
+        && one.writer().equals(other.writer())
+        && one.time().equals(other.time())
+        && type(one.event()).equals(type(other.event()))
+        && version(one) == version(other)
+        && Arrays.equals(encode(one), encode(other));
+  }
+
+  /**
+   * Reads an event of a log.
+   *
+   * @param run the run
+   * @param sequence the event's place in the log
+   * @param writer who wrote it
+   * @param time when
+   * @param type the name of its type
+   * @param version the schema version in which it was written
+   * @param body what {@link #encode(LoggedEvent)} wrote
+   * @return the event, with the body if that has members that are not known
+   * @throws InvalidRequestException as {@link #decode(String, int, byte[])}
+   */
+  public static LoggedEvent decode(
+      RunKey run,
+      long sequence,
+      Writer writer,
+      Instant time,
+      String type,
+      int version,
+      byte[] body) {
+    AtomicBoolean unknown = new AtomicBoolean();
+    RunEvent event = decode(type, version, body, unknown);
+    Optional<LoggedEvent.Raw> raw =
+        unknown.get()
+            ? Optional.of(new LoggedEvent.Raw(version, new String(body, StandardCharsets.UTF_8)))
+            : Optional.empty();
+    return new LoggedEvent(run, sequence, writer, time, event, raw);
+  }
+
+  /**
+   * Reads an event; what is not known in it is left out.
    *
    * @param type the name of its type
    * @param version the schema version in which it was written
@@ -133,6 +222,11 @@ public final class RunEventCodec {
    *     and members, never content
    */
   public static RunEvent decode(String type, int version, byte[] body) {
+    return decode(type, version, body, new AtomicBoolean());
+  }
+
+  private static RunEvent decode(
+      String type, int version, byte[] body, AtomicBoolean unknownMembers) {
     Type known = TYPES.get(type);
     if (known == null) {
       throw refused(
@@ -155,7 +249,11 @@ public final class RunEventCodec {
               + " of it.");
     }
     try {
-      RunEvent event = MAPPER.readValue(body, known.recordClass());
+      RunEvent event =
+          MAPPER
+              .readerFor(known.recordClass())
+              .withAttribute(UNKNOWN_MEMBERS, unknownMembers)
+              .readValue(body);
       if (event != null) {
         return event;
       }
@@ -214,10 +312,10 @@ public final class RunEventCodec {
     types.addDeserializer(TokenCount.class, new CountReader());
     return JsonMapper.builder(factory)
         .addModule(types)
+        .addHandler(new UnknownMembers())
         .annotationIntrospector(new AllRequired())
         .addMixIn(Part.class, PartTypes.class)
-        .changeDefaultVisibility( // components only: a record's isNegative() is no member
-            visible -> visible.withIsGetterVisibility(JsonAutoDetect.Visibility.NONE))
+        .addMixIn(Attempt.class, AttemptMembers.class)
         .changeDefaultPropertyInclusion(
             inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_ABSENT))
         .withConfigOverride(
@@ -243,6 +341,25 @@ public final class RunEventCodec {
         .build();
   }
 
+  /** Passes over members that are not known, and tells the reader that there are some. */
+  private static final class UnknownMembers extends DeserializationProblemHandler {
+    @Override
+    public boolean handleUnknownProperty(
+        DeserializationContext context,
+        JsonParser in,
+        ValueDeserializer<?> deserializer,
+        Object beanOrClass,
+        String name) {
+      in.skipChildren();
+      tell(context);
+      return true;
+    }
+
+    static void tell(DeserializationContext context) {
+      ((AtomicBoolean) context.getAttribute(UNKNOWN_MEMBERS)).set(true);
+    }
+  }
+
   /** A member is required unless its type has a value that stands for "absent". */
   private static final class AllRequired extends JacksonAnnotationIntrospector {
     private static final long serialVersionUID = 1L;
@@ -250,8 +367,19 @@ public final class RunEventCodec {
     @Override
     public Boolean hasRequiredMarker(MapperConfig<?> config, AnnotatedMember member) {
       Class<?> type = member.getRawType();
-      return type != Optional.class && type != TokenCount.class;
+      return type != Optional.class && type != TokenCount.class && !isLaterFlag(member);
     }
+
+    /** The one flag of an attempt was added later: where it is missing, it is not set. */
+    private static boolean isLaterFlag(AnnotatedMember member) {
+      return member.getDeclaringClass() == Attempt.class && member.getRawType() == boolean.class;
+    }
+  }
+
+  /** Members of attempts that are written only when they say something. */
+  private interface AttemptMembers {
+    @JsonInclude(JsonInclude.Include.NON_DEFAULT)
+    boolean cacheHit();
   }
 
   /** Names the kinds of parts in a member of their own. */
@@ -358,6 +486,9 @@ public final class RunEventCodec {
           context.readTreeAsValue(tree.path("provenance"), TokenCount.Provenance.class);
       if (provenance == null) {
         context.reportInputMismatch(TokenCount.class, "provenance is missing");
+      }
+      if (tree.size() > 2) {
+        UnknownMembers.tell(context);
       }
       return new TokenCount(tokens.longValue(), provenance);
     }

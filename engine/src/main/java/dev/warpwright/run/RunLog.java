@@ -3,9 +3,12 @@ package dev.warpwright.run;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.LimitExceededException;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -19,15 +22,19 @@ public final class RunLog {
   private final Writer owner;
   private final TimeSource time;
   private final Deadline deadline;
+  private final List<LoggedEvent> events;
   private final RunState state;
   private boolean failed;
+  private boolean full;
 
-  private RunLog(RunStore store, Writer owner, TimeSource time, Deadline deadline, RunState state) {
+  private RunLog(
+      RunStore store, Writer owner, TimeSource time, Deadline deadline, List<LoggedEvent> events) {
     this.store = store;
     this.owner = owner;
     this.time = time;
     this.deadline = deadline;
-    this.state = state;
+    this.events = new ArrayList<>(events);
+    this.state = RunState.of(events);
   }
 
   /**
@@ -48,7 +55,7 @@ public final class RunLog {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
-    return new RunLog(store, owner, time, deadline, RunState.of(events));
+    return new RunLog(store, owner, time, deadline, events);
   }
 
   /**
@@ -64,7 +71,27 @@ public final class RunLog {
   public static RunLog created(
       RunStore store, NewRun run, Writer owner, TimeSource time, Deadline deadline) {
     LoggedEvent first = new LoggedEvent(run.run(), 1, owner, run.time(), run.started());
-    return new RunLog(store, owner, time, deadline, RunState.of(List.of(first)));
+    return new RunLog(store, owner, time, deadline, List.of(first));
+  }
+
+  /**
+   * Refuses to begin a run with more than its state may hold.
+   *
+   * @param started its first event
+   * @throws LimitExceededException if it is too large
+   */
+  public static void requireFits(RunEvent.RunStarted started) {
+    requireFits(StateSize.of(started), started.maxStateBytes().orElse(RunState.DEFAULT_MAX_BYTES));
+  }
+
+  private static void requireFits(long bytes, long maxBytes) {
+    if (bytes > maxBytes) {
+      throw new LimitExceededException(
+          "The run's state may hold %d bytes (maxStateBytes), but would hold %d; nothing was written."
+              .formatted(maxBytes, bytes),
+          null,
+          OperationTrace.NONE);
+    }
   }
 
   /**
@@ -77,9 +104,20 @@ public final class RunLog {
   }
 
   /**
+   * All events so far.
+   *
+   * @return a copy
+   */
+  public List<LoggedEvent> events() {
+    return List.copyOf(events);
+  }
+
+  /**
    * Adds events, all or none; returns when they are durable.
    *
    * @param events what happened, at least one
+   * @throws LimitExceededException if the state would become larger than it may; nothing was
+   *     written, and something smaller can be
    * @throws ConflictException if somebody else owns the run now
    * @throws InvalidRequestException if an event cannot follow; nothing was written
    * @throws dev.warpwright.model.StoreException if the store failed; the fate is open
@@ -89,15 +127,27 @@ public final class RunLog {
       throw new IllegalStateException(
           "An append to run " + state.run() + " failed; load it again.");
     }
+    requireRoom(events);
     failed = true;
     long before = state.sequence();
     Instant now = later(time.now(), state.updatedAt());
-    long next = before;
+    List<LoggedEvent> added = new ArrayList<>(events.size());
     for (RunEvent event : events) {
-      state.apply(new LoggedEvent(state.run(), ++next, owner, now, event));
+      LoggedEvent next = new LoggedEvent(state.run(), before + 1 + added.size(), owner, now, event);
+      state.apply(next);
+      added.add(next);
     }
     store.append(new Append(state.run(), before, owner, now, events, state.status()), deadline);
+    this.events.addAll(added);
     failed = false;
+  }
+
+  private void requireRoom(List<RunEvent> added) {
+    long growth = added.stream().mapToLong(StateSize::of).sum();
+    if (growth > 0) {
+      full |= state.bytes() + growth > state.maxBytes();
+      requireFits(state.bytes() + growth, state.maxBytes());
+    }
   }
 
   /**
@@ -116,6 +166,15 @@ public final class RunLog {
    */
   public boolean hasFailed() {
     return failed;
+  }
+
+  /**
+   * Whether something did not fit into the run's state, which will not become smaller.
+   *
+   * @return true after such a refusal
+   */
+  public boolean isFull() {
+    return full;
   }
 
   private static Instant later(Instant a, Instant b) {

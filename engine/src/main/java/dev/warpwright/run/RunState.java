@@ -46,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * driver's thread. A state that a load or a result gave does not change any more.
  */
 public final class RunState {
+  /** How large a state may become unless its run says otherwise, in bytes: 4 MiB. */
+  public static final long DEFAULT_MAX_BYTES = 4L * 1024 * 1024;
+
   private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
 
   private final RunKey run;
@@ -54,6 +57,7 @@ public final class RunState {
   private final List<Message> messages;
   private final StringBuilder text = new StringBuilder();
   private Instant updatedAt;
+  private long bytes;
   private long sequence;
   private RunStatus status = RunStatus.RUNNING;
   private int step;
@@ -85,6 +89,7 @@ public final class RunState {
     this.startedAt = first.time();
     this.updatedAt = first.time();
     this.sequence = 1;
+    this.bytes = StateSize.of(begin);
     this.messages = new ArrayList<>(begin.messages());
   }
 
@@ -128,6 +133,11 @@ public final class RunState {
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
+    bytes += StateSize.of(logged.event());
+  }
+
+  static boolean isDigest(String text) {
+    return DIGEST.matcher(text).matches();
   }
 
   private void stepStarted(LoggedEvent logged, StepStarted event) {
@@ -170,10 +180,7 @@ public final class RunState {
 
   private void approvalRequested(LoggedEvent logged, ApprovalRequested event) {
     requireRunning(logged);
-    require(
-        logged,
-        DIGEST.matcher(event.digest()).matches(),
-        "a digest is \"sha256:\" and 64 hex digits");
+    require(logged, isDigest(event.digest()), "a digest is \"sha256:\" and 64 hex digits");
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
     int index =
         find(
@@ -234,6 +241,10 @@ public final class RunState {
             logged,
             call -> call.isInDoubt(event.callId(), event.key()),
             "a verdict is given on a call in doubt, under its key");
+    require(
+        logged,
+        event.evidence().map(RunState::isDigest).orElse(true),
+        "the digest of evidence is \"sha256:\" and 64 hex digits");
     CallState call = calls.get(index);
     if (event.verdict() == Verdict.NOT_EXECUTED) {
       calls.set(index, call.foundNotExecuted());
@@ -524,6 +535,25 @@ public final class RunState {
    */
   public Optional<RunFailed> failure() {
     return Optional.ofNullable(failure);
+  }
+
+  /**
+   * How large it is: the UTF-8 bytes of the messages, tool inputs and outputs, approvals and notes
+   * in it, and 256 for the result of each call that was asked for.
+   *
+   * @return the bytes
+   */
+  public long bytes() {
+    return bytes;
+  }
+
+  /**
+   * How large it may become; an event that would make it larger is not written.
+   *
+   * @return the limit in bytes, {@link #DEFAULT_MAX_BYTES} unless the run began with another one
+   */
+  public long maxBytes() {
+    return started.maxStateBytes().orElse(DEFAULT_MAX_BYTES);
   }
 
   /**

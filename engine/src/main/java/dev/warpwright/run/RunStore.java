@@ -52,6 +52,18 @@ public interface RunStore extends AutoCloseable {
   Claim create(NewRun run, Deadline deadline);
 
   /**
+   * Takes a whole log in, as another store or a result gave it: claims the run's idempotency key,
+   * if it has one, and writes all events with their writers and times, in one act. Nobody owns the
+   * run then.
+   *
+   * @param log all events of a run that this store does not have, from the first on
+   * @param status where the run stands after the last one
+   * @param deadline until when the answer is awaited
+   * @throws ConflictException if the run exists in its scope, or its key belongs to another run
+   */
+  void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline);
+
+  /**
    * Reads events of a run in order.
    *
    * @param run the run

@@ -4,12 +4,15 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The operator's view of a store: which runs there are, where each stands, what happened in it.
@@ -18,6 +21,7 @@ import java.util.Optional;
  */
 public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int PAGE = 1000;
 
   private final RunStore store;
   private final TimeSource time;
@@ -86,6 +90,43 @@ public final class Runs {
   }
 
   /**
+   * The runs that wait for somebody's decision on an approval.
+   *
+   * @param scope whose runs
+   * @return their states, latest update first; {@link RunState#pendingApprovals()} says what for
+   */
+  public List<RunState> waiting(RunScope scope) {
+    return states(scope, RunStatus.WAITING_APPROVAL).stream()
+        .filter(state -> !state.pendingApprovals().isEmpty())
+        .toList();
+  }
+
+  /**
+   * The runs that wait for a verdict on a tool call whose outcome nobody knows.
+   *
+   * @param scope whose runs
+   * @return their states, latest update first; {@link RunState#inDoubt()} says on which calls
+   */
+  public List<RunState> inDoubt(RunScope scope) {
+    return states(scope, RunStatus.NEEDS_RECONCILIATION).stream()
+        .filter(state -> !state.inDoubt().isEmpty())
+        .toList();
+  }
+
+  /** Reads all runs that the index has under a status; the log has the last word. */
+  private List<RunState> states(RunScope scope, RunStatus status) {
+    List<RunState> states = new ArrayList<>();
+    RunQuery query = new RunQuery(scope, Set.of(status), PAGE, Optional.empty());
+    List<RunSummary> page = list(query);
+    while (!page.isEmpty()) {
+      page.stream().flatMap(run -> state(run.run()).stream()).forEach(states::add);
+      page = page.size() < PAGE ? List.of() : list(query.after(page.getLast()));
+    }
+    states.removeIf(state -> state.status() != status);
+    return states;
+  }
+
+  /**
    * Decides what became of a tool call whose outcome nobody knows: the operator's door out of
    * {@link RunStatus#NEEDS_RECONCILIATION}. The run goes on when it is resumed afterwards.
    *
@@ -98,9 +139,47 @@ public final class Runs {
    * @return the run's state afterwards
    * @throws ConflictException if the run is being driven, or the call is not in doubt under that
    *     key; nothing was changed
-   * @throws InvalidRequestException if there is no such run
+   * @throws InvalidRequestException if there is no such run, or the verdict names a digest of
+   *     evidence, which must itself be shown
+   * @throws dev.warpwright.model.LimitExceededException if the output does not fit into the run's
+   *     state
    */
-  public RunState reconcile(RunKey run, RunEvent.ToolReconciled verdict) {
+  public RunState reconcile(RunKey run, ToolReconciled verdict) {
+    if (verdict.evidence().isPresent()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A verdict on a call of run " + run + " names evidence that is not shown.");
+    }
+    return decide(run, verdict);
+  }
+
+  /**
+   * Decides as {@link #reconcile(RunKey, ToolReconciled)}, on evidence whose digest is kept in the
+   * log.
+   *
+   * @param run the run
+   * @param verdict the call's id and key, what is known, and who says so
+   * @param evidence what the verdict rests on
+   * @return the run's state afterwards
+   * @throws ConflictException if the run is being driven, or the call is not in doubt under that
+   *     key; nothing was changed
+   * @throws InvalidRequestException if there is no such run, or the evidence was altered, is about
+   *     another call, or cannot be verified; nothing was changed
+   */
+  public RunState reconcile(RunKey run, ToolReconciled verdict, Evidence evidence) {
+    evidence.requireFor(run, verdict);
+    return decide(
+        run,
+        new ToolReconciled(
+            verdict.callId(),
+            verdict.key(),
+            verdict.verdict(),
+            verdict.output(),
+            verdict.decidedBy(),
+            Optional.of(evidence.digest())));
+  }
+
+  private RunState decide(RunKey run, ToolReconciled verdict) {
     RunState state = RunState.of(log(run));
     Writer owner =
         store

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A node of the task tree: a scope, or a task that runs in one. Under a task hangs the scope that
  * its thread has open, under a scope hang its tasks and the scope that its owner has open in it.
  */
-abstract sealed class Node permits TaskScope, Task {
+abstract sealed class Node permits TaskScope, Fate {
   /**
    * The innermost node that the current thread is in; unset outside any. One for all trees, so that
    * a scope of one tree that is opened inside another's obeys both.
@@ -25,10 +25,19 @@ abstract sealed class Node permits TaskScope, Task {
   final Deadline deadline;
   private final long startNanoTime;
 
+  /** Takes down what becomes of this node; null if nobody asked for it. */
+  final @Nullable Recorder recorder;
+
   /** The scope that is open directly in this node, on this node's thread. Written there alone. */
   volatile @Nullable TaskScope inner;
 
-  Node(TaskTree tree, @Nullable Node parent, String kind, String name, Deadline deadline) {
+  Node(
+      TaskTree tree,
+      @Nullable Node parent,
+      String kind,
+      String name,
+      Deadline deadline,
+      boolean beginsRecord) {
     this.tree = tree;
     this.parent = parent;
     this.kind = Objects.requireNonNull(kind, "kind");
@@ -36,6 +45,12 @@ abstract sealed class Node permits TaskScope, Task {
     this.path = parent == null ? name : parent.path + "/" + name;
     this.deadline = deadline;
     this.startNanoTime = tree.time().nanoTime();
+    Recorder outer = parent == null ? null : parent.recorder;
+    if (beginsRecord) {
+      this.recorder = Recorder.begin(outer, tree.time(), kind, name);
+    } else {
+      this.recorder = outer == null ? null : outer.child(kind, name);
+    }
   }
 
   /** The innermost node that the calling thread is in. */

@@ -1,7 +1,5 @@
 package dev.warpwright.task;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -12,53 +10,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of its value; may be nullable
  */
-public final class Task<T extends @Nullable Object> extends Node {
-
-  /*
-   * One field decides how a task ended:
-   *
-   *   RUNNING ──end──► Success, Failure
-   *      │ stop (deadline, cancel)
-   *      ▼
-   *   Stopping ──end──► TimedOut(false), Cancelled(false)
-   *      └────abandon──► TimedOut(true), Cancelled(true)
-   *
-   * Each arrow is one compare-and-set, so the task's end, its deadline, a cancel and its owner's
-   * patience may race: one of them wins, the others find that they have lost. Whoever sets the
-   * outcome tells the scope, once. A thread that ends after it was abandoned only takes itself off
-   * the list of abandoned tasks.
-   *
-   * The thread serves one task and is never reused, so an interrupt that comes too late hits nobody.
-   */
-  private static final Object RUNNING = new Object();
-
-  /** Why the scopes in a task are cancelled at its deadline. */
-  private static final String DEADLINE_PASSED = "deadline passed";
-
-  private record Stopping(@Nullable String cancelReason, Deadline giveUpAt) {
-    <T extends @Nullable Object> Outcome<T> outcome(boolean abandoned) {
-      return cancelReason == null
-          ? new Outcome.TimedOut<>(abandoned)
-          : new Outcome.Cancelled<>(cancelReason, abandoned);
-    }
-  }
-
-  private static final VarHandle STATE;
-
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(Task.class, "state", Object.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+public final class Task<T extends @Nullable Object> extends Fate<T> {
 
   private final @Nullable TaskScope scope; // null: detached
   private final boolean awaited; // the owner waits for this one alone and sees its outcome
+  private final boolean acquires; // its value is AutoCloseable and closed if it comes too late
   private final @Nullable Watch watch; // of a detached task
-  private final Thread thread;
-  private volatile Object state = RUNNING; // RUNNING, Stopping or Outcome<T>
-  private volatile boolean ended; // the thread is through
+  private final Thread thread; // of this task alone, so an interrupt too late hits nobody else
 
   /** A task of a scope. */
   Task(
@@ -67,10 +25,12 @@ public final class Task<T extends @Nullable Object> extends Node {
       String name,
       Deadline deadline,
       boolean awaited,
+      boolean acquires,
       Callable<? extends T> body) {
     super(scope.tree, scope, kind, name, deadline);
     this.scope = scope;
     this.awaited = awaited;
+    this.acquires = acquires;
     this.watch = null;
     this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
   }
@@ -80,6 +40,7 @@ public final class Task<T extends @Nullable Object> extends Node {
     super(tree, null, kind, name, deadline);
     this.scope = null;
     this.awaited = false;
+    this.acquires = false;
     this.watch = new Watch(this);
     this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
   }
@@ -108,7 +69,7 @@ public final class Task<T extends @Nullable Object> extends Node {
    * @return true once {@link #outcome()} may be called
    */
   public boolean isDone() {
-    return state instanceof Outcome<?>;
+    return isSettled();
   }
 
   /**
@@ -117,12 +78,12 @@ public final class Task<T extends @Nullable Object> extends Node {
    * @return the outcome, always the same one
    * @throws IllegalStateException if the task is not done yet
    */
-  @SuppressWarnings("unchecked") // only an Outcome<T> is ever stored
   public Outcome<T> outcome() {
-    if (state instanceof Outcome<?> outcome) {
-      return (Outcome<T>) outcome;
+    Outcome<T> outcome = settledOutcome();
+    if (outcome == null) {
+      throw new IllegalStateException("task " + path + " has not ended; join its scope first");
     }
-    throw new IllegalStateException("task " + path + " has not ended; join its scope first");
+    return outcome;
   }
 
   @Override
@@ -142,84 +103,45 @@ public final class Task<T extends @Nullable Object> extends Node {
     }
   }
 
-  /** Gives a task that is not going to be started its outcome. */
-  void endUnstarted(Outcome<T> outcome) {
-    state = outcome;
-  }
-
   /**
    * Asks the task to stop: cancels what is open in it and interrupts it. Only the first call
    * counts. Any thread.
    */
   void stop(String reason) {
-    if (state != RUNNING) {
-      return;
-    }
-    // Past the deadline it is a timeout whoever notices first, so that the tasks of a nested scope
-    // and the one that they hang under agree on what happened.
-    boolean timedOut = deadline.hasPassed();
-    Stopping stopping =
-        new Stopping(timedOut ? null : reason, Deadline.in(tree.time(), graceNanosIn(0)));
-    if (STATE.compareAndSet(this, RUNNING, stopping)) {
-      TaskScope open = inner;
-      if (open != null) {
-        open.cancel(reason); // first, else its owner wakes up and finds only the interrupt
-      }
-      thread.interrupt();
+    if (isRunning()) {
+      // Past the deadline it is a timeout whoever notices first, so that the tasks of a nested
+      // scope
+      // and the one that they hang under agree on what happened.
+      boolean timedOut = deadline.hasPassed();
+      stop(new Stopping(timedOut ? null : reason, Deadline.in(tree.time(), graceNanosIn(0))));
     }
   }
 
   /** Stops the task at its deadline, abandons it after the grace; returns when to look again. */
   Deadline enforce() {
-    if (state == RUNNING) {
+    if (isRunning()) {
       if (!deadline.hasPassed()) {
         return deadline;
       }
       stop(DEADLINE_PASSED);
     }
-    if (state instanceof Stopping stopping) {
-      if (!stopping.giveUpAt.hasPassed()) {
-        return stopping.giveUpAt;
+    Stopping stopping = stopping();
+    if (stopping != null) {
+      if (!stopping.giveUpAt().hasPassed()) {
+        return stopping.giveUpAt();
       }
       abandon(stopping);
     }
     return Deadline.never();
   }
 
-  /** Whether the thread is through, also if nobody waited for that. */
-  boolean hasEnded() {
-    return ended;
-  }
-
-  @Override
-  TaskState currentState() {
-    Object now = state;
-    if (now == RUNNING) {
-      return TaskState.RUNNING;
-    }
-    if (now instanceof Stopping) {
-      return TaskState.CANCELLED;
-    }
-    return isAbandoned(now) && !ended ? TaskState.ABANDONED : TaskState.ENDED;
-  }
-
-  @Override
-  @Nullable String stopReason() {
-    return switch (state) {
-      case Stopping(var reason, var giveUpAt) -> reason == null ? DEADLINE_PASSED : reason;
-      case Outcome.Cancelled<?>(var reason, var abandoned) -> reason;
-      case Outcome.TimedOut<?> timedOut -> DEADLINE_PASSED;
-      default -> null;
-    };
-  }
-
   @Override
   Deadline givenUpAt() {
-    Object now = state;
-    if (now instanceof Stopping stopping) {
-      return stopping.giveUpAt;
+    Stopping stopping = stopping();
+    if (stopping != null) {
+      return stopping.giveUpAt();
     }
-    if (now != RUNNING || deadline.isNever()) {
+    if (!isRunning() || deadline.isNever()) {
       return Deadline.never(); // nobody waits for it any more, or for ever
     }
     long nanos = deadline.remainingNanos();
@@ -238,44 +160,80 @@ public final class Task<T extends @Nullable Object> extends Node {
   }
 
   private void run(Callable<? extends T> body) {
-    end(state == RUNNING ? call(body) : new Outcome.Cancelled<>("stopped before it began", false));
+    end(isRunning() ? call(body) : new Outcome.Cancelled<>("stopped before it began", false));
   }
 
   private Outcome<T> call(Callable<? extends T> body) {
     enter();
+    T value;
     try {
-      T value = body.call();
-      if (inner != null) {
-        throw new IllegalStateException("task " + path + " left a scope open: " + inner.path);
-      }
-      return new Outcome.Success<>(value);
+      value = body.call();
     } catch (Throwable thrown) {
+      closeInner();
       return new Outcome.Failure<>(thrown);
-    } finally {
-      TaskScope open = inner;
-      if (open != null) {
-        open.closeWithInner();
-      }
+    }
+    TaskScope open = inner;
+    if (open == null) {
+      return new Outcome.Success<>(value);
+    }
+    closeInner();
+    giveBack(value);
+    return new Outcome.Failure<>(
+        new IllegalStateException("task " + path + " left a scope open: " + open.path));
+  }
+
+  private void closeInner() {
+    TaskScope open = inner;
+    if (open != null) {
+      open.closeWithInner();
     }
   }
 
-  /** The end of the thread, with what it came to by itself. */
-  private void end(Outcome<T> own) {
-    if (STATE.compareAndSet(this, RUNNING, own)) {
-      settled(own instanceof Outcome.Failure<?>(var cause) ? cause : null);
-    } else if (state instanceof Stopping stopping
-        && STATE.compareAndSet(this, stopping, stopping.outcome(false))) {
-      settled(null);
+  @Override
+  void interrupt(String reason) {
+    TaskScope open = inner;
+    if (open != null) {
+      open.cancel(reason); // first, else its owner wakes up and finds only the interrupt
     }
-    ended = true;
-    if (scope == null || isAbandoned(state)) {
-      endUnseen(own);
-    }
+    thread.interrupt();
   }
 
-  /** The end of a task that nobody waits for. */
-  private void endUnseen(Outcome<T> own) {
+  /** Undisturbed by the interrupt that stopped the task: it was meant for the body. */
+  @Override
+  void giveBack(T value) {
+    if (!acquires || value == null) {
+      return;
+    }
+    takeInterrupt();
+    try {
+      ((AutoCloseable) value).close();
+    } catch (Throwable thrown) {
+      tree.countCloseFailure();
+    }
+    closeInner();
+  }
+
+  @Override
+  void remember() {
+    tree.remember(this);
+  }
+
+  @Override
+  void forget() {
     tree.forget(this);
+  }
+
+  @Override
+  void settled(Outcome<T> outcome) {
+    if (scope != null) {
+      scope.childSettled(
+          this, awaited, outcome instanceof Outcome.Failure<?>(var cause) ? cause : null);
+    }
+  }
+
+  @Override
+  void endedUnseen(Outcome<T> own) {
+    forget();
     if (own instanceof Outcome.Failure<?>(Throwable thrown)) {
       tree.countUnseen(thrown, scope == null);
     }
@@ -284,27 +242,8 @@ public final class Task<T extends @Nullable Object> extends Node {
     }
   }
 
-  private void abandon(Stopping stopping) {
-    tree.remember(this); // first: whoever ends after it was abandoned finds itself on the list
-    if (STATE.compareAndSet(this, stopping, stopping.outcome(true))) {
-      settled(null);
-    } else {
-      tree.forget(this); // it has ended after all
-    }
-  }
-
-  /** Told once, by whoever set the outcome. */
-  private void settled(@Nullable Throwable failure) {
-    if (scope != null) {
-      scope.childSettled(this, awaited, failure);
-    }
-  }
-
-  private static boolean isAbandoned(Object state) {
-    return switch (state) {
-      case Outcome.TimedOut<?>(var abandoned) -> abandoned;
-      case Outcome.Cancelled<?>(var reason, var abandoned) -> abandoned;
-      default -> false;
-    };
+  @Override
+  boolean isDetached() {
+    return scope == null;
   }
 }

@@ -96,8 +96,14 @@ public final class TaskScope extends Node implements AutoCloseable {
 
   private volatile boolean closed; // written by the owner
 
-  TaskScope(TaskTree tree, @Nullable Node parent, String kind, String name, Deadline deadline) {
-    super(tree, parent, kind, name, deadline);
+  TaskScope(
+      TaskTree tree,
+      @Nullable Node parent,
+      String kind,
+      String name,
+      Deadline deadline,
+      boolean recorded) {
+    super(tree, parent, kind, name, deadline, recorded);
     this.owner = Thread.currentThread();
   }
 
@@ -119,7 +125,41 @@ public final class TaskScope extends Node implements AutoCloseable {
    */
   public <T extends @Nullable Object> Outcome<T> call(
       String kind, String name, Deadline deadline, Callable<? extends T> body) {
-    Task<T> task = launch(kind, name, deadline, body, true);
+    return outcomeOf(launch(kind, name, deadline, body, true, false));
+  }
+
+  /**
+   * Starts a task that gets something which has to be given back, such as a permit, and waits for
+   * it as {@link #call} does. If what it returns comes too late, it is given back.
+   *
+   * <pre>{@code
+   * Outcome<Permit> outcome = scope.acquire("admission", "permit", deadline, shared::acquire);
+   * if (outcome instanceof Success(Permit permit)) {
+   *   try (permit) { ... }
+   * }
+   * }</pre>
+   *
+   * <p>A value is either the owner's, which has it in its {@link Outcome.Success} and closes it, or
+   * is closed by the task, exactly once, on the task's thread and without the interrupt that
+   * stopped the task: if the outcome is {@link Outcome.TimedOut} or {@link Outcome.Cancelled}, or
+   * the body left a scope open. Unless it is abandoned, the task has closed it before the owner
+   * gets the outcome. What {@code close} throws is counted in {@link TaskTree#closeFailures()}.
+   *
+   * @param kind what the task is to the caller, such as {@code admission}
+   * @param name its name; its thread is named by the whole path
+   * @param deadline its own deadline; the scope's applies as well
+   * @param body gets it; it should end soon after an interrupt. If it throws, it must have given
+   *     back what it got
+   * @param <T> the type of what it gets
+   * @return how it ended; never null, never thrown
+   * @throws IllegalStateException if the caller does not own the scope, or it is closed
+   */
+  public <T extends AutoCloseable> Outcome<T> acquire(
+      String kind, String name, Deadline deadline, Callable<? extends T> body) {
+    return outcomeOf(launch(kind, name, deadline, body, true, true));
+  }
+
+  private <T extends @Nullable Object> Outcome<T> outcomeOf(Task<T> task) {
     park(task::isDone, Deadline.never(), false);
     children.removeLast(task);
     return task.outcome();
@@ -139,7 +179,7 @@ public final class TaskScope extends Node implements AutoCloseable {
    */
   public <T extends @Nullable Object> Task<T> fork(
       String kind, String name, Deadline deadline, Callable<? extends T> body) {
-    return launch(kind, name, deadline, body, false);
+    return launch(kind, name, deadline, body, false, false);
   }
 
   /**
@@ -296,6 +336,19 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   /**
+   * What ran in the scope and runs in it now, as a value, if the scope was {@linkplain
+   * TaskTree#openRecorded opened as recorded} or is nested in one that was. A task whose outcome
+   * the owner knows has its end in it; after {@link #close} only abandoned tasks may change what
+   * the next trace says of those below them. Any thread.
+   *
+   * @return the scope and all that was started below it; empty if it is not recorded, or its record
+   *     had reached its bound before it was opened
+   */
+  public Optional<TaskTrace> trace() {
+    return recorder == null ? Optional.empty() : recorder.trace();
+  }
+
+  /**
    * Leaves the scope: interrupts the tasks that still run, waits for all of them together at most
    * one grace, abandons the rest. Does nothing on a closed scope.
    *
@@ -345,6 +398,9 @@ public final class TaskScope extends Node implements AutoCloseable {
       open.closeWithInner();
     }
     awaitChildren();
+    if (recorder != null) {
+      recorder.end(new TaskTrace.End.Closed(cancelReason != null));
+    }
     closed = true;
     if (parent != null) {
       parent.inner = null;
@@ -397,12 +453,24 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   private <T extends @Nullable Object> Task<T> launch(
-      String kind, String name, Deadline deadline, Callable<? extends T> body, boolean awaited) {
+      String kind,
+      String name,
+      Deadline deadline,
+      Callable<? extends T> body,
+      boolean awaited,
+      boolean acquires) {
     Objects.requireNonNull(body, "body");
     checkUsable();
     noticeInterrupt();
     Task<T> task =
-        new Task<>(this, kind, name, deadline.earlier(this.deadline), awaited, tree.carrying(body));
+        new Task<>(
+            this,
+            kind,
+            name,
+            deadline.earlier(this.deadline),
+            awaited,
+            acquires,
+            tree.carrying(body));
     if (!awaited && settled == null) {
       settled = new ConcurrentLinkedQueue<>(); // a started task sees it
     }

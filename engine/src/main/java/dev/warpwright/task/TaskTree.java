@@ -26,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
+ * <p>A task sees what its starter saw: the scoped values that the builder {@linkplain Builder#carry
+ * names} and the MDC of SLF4J are those of the thread that started it, at that moment. What it puts
+ * into its MDC ends with it.
+ *
  * <p>A tree has no life cycle: it holds only what runs. Safe for use by any thread.
  */
 public final class TaskTree {
@@ -44,6 +48,7 @@ public final class TaskTree {
 
   private final LongAdder detachedFailures = new LongAdder();
   private final LongAdder abandonedErrors = new LongAdder();
+  private final LongAdder closeFailures = new LongAdder();
 
   private TaskTree(Builder builder) {
     this.time = builder.time;
@@ -87,10 +92,33 @@ public final class TaskTree {
    * @return the open scope; close it on this thread
    */
   public TaskScope open(String kind, String name, Deadline deadline) {
+    return open(kind, name, deadline, false);
+  }
+
+  /**
+   * Opens a scope that takes down what becomes of it and of all that is started below it, for
+   * {@link TaskScope#trace()}: its tasks, the scopes that they open, and so on, also in another
+   * tree. Otherwise as {@link #open(String, String, Deadline)}.
+   *
+   * <p>The record keeps at most {@value TaskTrace#MAX_NODES} nodes and counts the others. A scope
+   * that is opened as recorded below another such one is a part of the other's record; if there is
+   * no room left in it, it begins a record of its own.
+   *
+   * @param kind what the scope is to the caller, such as {@code operation}
+   * @param name its name, a part of the names of all threads below it
+   * @param deadline until when all that runs in it may take; {@link Deadline#never()} for no limit
+   *     but the inherited one
+   * @return the open scope; close it on this thread
+   */
+  public TaskScope openRecorded(String kind, String name, Deadline deadline) {
+    return open(kind, name, deadline, true);
+  }
+
+  private TaskScope open(String kind, String name, Deadline deadline, boolean recorded) {
     Objects.requireNonNull(deadline, "deadline");
     Node parent = Node.innermost();
     Deadline effective = parent == null ? deadline : deadline.earlier(parent.deadline);
-    TaskScope scope = new TaskScope(this, parent, kind, name, effective);
+    TaskScope scope = new TaskScope(this, parent, kind, name, effective, recorded);
     if (scope.isRoot()) {
       roots.add(scope);
     }
@@ -186,6 +214,16 @@ public final class TaskTree {
   }
 
   /**
+   * How many values that came too late, or that their task could not hand over, threw when they
+   * were closed. See {@link TaskScope#acquire}.
+   *
+   * @return the number since the tree was built
+   */
+  public long closeFailures() {
+    return closeFailures.sum();
+  }
+
+  /**
    * The clocks and the timer that this tree goes by.
    *
    * @return the time source
@@ -207,8 +245,9 @@ public final class TaskTree {
     return graceNanos;
   }
 
-  /** A body that runs with the carried values that are bound in the calling thread. */
+  /** A body that runs with the calling thread's MDC and those carried values that it has bound. */
   <T extends @Nullable Object> Callable<? extends T> carrying(Callable<? extends T> body) {
+    Callable<? extends T> logging = LogContext.carrying(body);
     ScopedValue.Carrier bindings = null;
     for (ScopedValue<?> value : carried) {
       if (value.isBound()) {
@@ -216,10 +255,10 @@ public final class TaskTree {
       }
     }
     if (bindings == null) {
-      return body;
+      return logging;
     }
     ScopedValue.Carrier bound = bindings;
-    return () -> bound.call(body::call);
+    return () -> bound.call(logging::call);
   }
 
   private static <V extends @Nullable Object> ScopedValue.Carrier bindAgain(
@@ -249,6 +288,11 @@ public final class TaskTree {
     } else if (thrown instanceof Error) {
       abandonedErrors.increment();
     }
+  }
+
+  /** Counts a value that a task could not close. */
+  void countCloseFailure() {
+    closeFailures.increment();
   }
 
   private void visitLive(BiConsumer<Node, TaskState> visitor) {

@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,7 @@ public final class ManualTime implements TimeSource {
   private final Instant start;
   private final Random random; // itself safe for use by any thread
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition armed = lock.newCondition();
+  private final Condition changed = lock.newCondition();
   private final Queue<Entry> alarms = // guarded by lock
       new PriorityQueue<>(
           Comparator.<Entry>comparingLong(entry -> entry.atNanos)
@@ -86,7 +87,7 @@ public final class ManualTime implements TimeSource {
       long at = elapsedNanos > Long.MAX_VALUE - ahead ? Long.MAX_VALUE : elapsedNanos + ahead;
       Entry entry = new Entry(at, numbers++, action);
       alarms.add(entry);
-      armed.signalAll();
+      changed.signalAll();
       return entry;
     } finally {
       lock.unlock();
@@ -131,15 +132,39 @@ public final class ManualTime implements TimeSource {
    * @throws InterruptedException if the calling thread is interrupted
    */
   public void awaitAlarms(int count) throws InterruptedException {
-    lock.lock();
+    await(count + " alarms", () -> alarms.size() >= count);
+  }
+
+  /**
+   * Waits until an alarm is armed that is due in exactly this time from now, for at most 10 s of
+   * real time: the way to know that a thread has come to a wait of known length, such as a backoff,
+   * whatever else is timed.
+   *
+   * @param ahead how far ahead it is due, to the nanosecond
+   * @throws IllegalStateException if it takes longer; the message names the alarms that are pending
+   * @throws InterruptedException if the calling thread is interrupted
+   */
+  public void awaitAlarmIn(Duration ahead) throws InterruptedException {
+    long aheadNanos = ahead.toNanos();
+    await(
+        "an alarm in " + ahead,
+        () -> alarms.stream().anyMatch(entry -> entry.atNanos - elapsedNanos == aheadNanos));
+  }
+
+  /**
+   * Waits for what an armed alarm or the passing of time may bring about; the condition is asked
+   * under the lock.
+   */
+  private void await(String what, BooleanSupplier condition) throws InterruptedException {
+    lock.lockInterruptibly();
     try {
       long nanos = TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-      while (alarms.size() < count) {
+      while (!condition.getAsBoolean()) {
         if (nanos <= 0) {
           throw new IllegalStateException(
-              "waited %d s for %d alarms; pending: %s".formatted(PATIENCE_SECONDS, count, names()));
+              "waited %d s for %s; pending: %s".formatted(PATIENCE_SECONDS, what, names()));
         }
-        nanos = armed.awaitNanos(nanos);
+        nanos = changed.awaitNanos(nanos);
       }
     } finally {
       lock.unlock();
@@ -182,6 +207,7 @@ public final class ManualTime implements TimeSource {
   private @Nullable Runnable moveToNextDue(long target) {
     lock.lock();
     try {
+      changed.signalAll();
       Entry next = alarms.peek();
       if (next == null || next.atNanos > target) {
         elapsedNanos = Math.max(elapsedNanos, target);

@@ -45,6 +45,7 @@ public final class Tool {
   private final EffectClass effect;
   private final String version;
   private final Optional<Duration> timeout;
+  private final Optional<Duration> approvalExpiry;
   private final boolean reconcilable;
   private final Typed<?> typed;
 
@@ -54,6 +55,7 @@ public final class Tool {
     this.effect = builder.effect;
     this.version = builder.version;
     this.timeout = Optional.ofNullable(builder.timeout);
+    this.approvalExpiry = Optional.ofNullable(builder.approvalExpiry);
     this.reconcilable = builder.reconciler != null;
   }
 
@@ -164,6 +166,15 @@ public final class Tool {
    */
   public Optional<Duration> timeout() {
     return timeout;
+  }
+
+  /**
+   * How long a request for approval of a call waits for a decision.
+   *
+   * @return the time from the request on; empty if it waits for ever
+   */
+  public Optional<Duration> approvalExpiry() {
+    return approvalExpiry;
   }
 
   /**
@@ -295,6 +306,7 @@ public final class Tool {
     private final ToolFunction<? super I> function;
     private String version = "1";
     private @Nullable Duration timeout;
+    private @Nullable Duration approvalExpiry;
     private Predicate<? super I> enabled = any -> true;
     private Predicate<? super I> approval = any -> false;
     private @Nullable Function<? super I, String> key;
@@ -355,6 +367,22 @@ public final class Tool {
      */
     public Builder<I> requiresApproval(Predicate<? super I> rule) {
       this.approval = Objects.requireNonNull(rule, "rule");
+      return this;
+    }
+
+    /**
+     * Limits how long a request for approval waits. When the time has passed the call counts as
+     * denied, with the reason "expired", from the next resume of its run on; also if somebody
+     * approves it then.
+     *
+     * @param expiry more than zero; a request waits for ever by default
+     * @return this builder
+     */
+    public Builder<I> approvalExpiry(Duration expiry) {
+      if (expiry.isNegative() || expiry.isZero()) {
+        throw invalid("A tool's approvalExpiry must be more than 0, but is " + expiry + ".");
+      }
+      this.approvalExpiry = expiry;
       return this;
     }
 

@@ -13,10 +13,12 @@ public sealed interface ToolEnd {
    *
    * @param output the output or, for an error, a JSON string with a text for the model
    * @param error whether the tool failed
+   * @param executed false if the call was refused at the last moment and the tool did not run
    * @param cause what the tool threw, if it failed by an exception; never shown to the model
    * @param duration how long it ran
    */
-  record Known(Json output, boolean error, Optional<Throwable> cause, Duration duration)
+  record Known(
+      Json output, boolean error, boolean executed, Optional<Throwable> cause, Duration duration)
       implements ToolEnd {
     /**
      * The outcome as a result for the model.

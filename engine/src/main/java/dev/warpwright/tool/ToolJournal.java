@@ -3,8 +3,8 @@ package dev.warpwright.tool;
 import java.util.List;
 
 /**
- * Writes down what a {@link ToolRunner} does. Called by the thread that runs the runner, never by a
- * tool's thread.
+ * Writes down what a {@link ToolRunner} does. Called by the thread that runs the runner, except for
+ * {@link #endedLate}.
  */
 public interface ToolJournal {
   /** Writes nothing: for operations without a run. */
@@ -15,6 +15,9 @@ public interface ToolJournal {
 
         @Override
         public void ended(ToolRun run, ToolEnd.Known end) {}
+
+        @Override
+        public void endedLate(ToolRun run, ToolEnd.Known end) {}
       };
 
   /**
@@ -32,4 +35,13 @@ public interface ToolJournal {
    * @param end its outcome
    */
   void ended(ToolRun run, ToolEnd.Known end);
+
+  /**
+   * Called when a run that may have had an effect returns after the runner gave it up, perhaps long
+   * after the operation has ended. On the tool's own thread, which may block: nobody waits for it.
+   *
+   * @param run the run
+   * @param end what it returned
+   */
+  void endedLate(ToolRun run, ToolEnd.Known end);
 }

@@ -17,13 +17,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the tool calls of one step as children of a scope, and decides what each end means.
  *
- * <p>A call is run again by itself in one case only: a repeatable tool whose own timeout passed,
- * once, under the same key. Confined to the scope's owner thread.
+ * <p>A call is run again by itself in one case only: a repeatable tool whose own timeout passed, or
+ * that does not know whether it has acted, once, under the same key. Confined to the scope's owner
+ * thread.
  */
 public final class ToolRunner {
   /** What a model is told of a failure whose text is not meant for it. */
@@ -131,8 +133,8 @@ public final class ToolRunner {
     final ToolRun run;
     final long startNanos;
 
-    /** What it returned; known also if it was given up before. Written by the tool's thread. */
-    volatile ToolEnd.@Nullable Known said;
+    /** What it returned, or that it was given up before: whichever comes first stays. */
+    private final AtomicReference<@Nullable ToolEnd> said = new AtomicReference<>();
 
     private final AtomicBoolean taken = new AtomicBoolean();
 
@@ -145,6 +147,16 @@ public final class ToolRunner {
     /** Asked by the tool's thread before it does anything; true only the first time. */
     boolean begins() {
       return taken.compareAndSet(false, true);
+    }
+
+    /** Called by the tool's thread when it returns; false if nobody listens any more. */
+    boolean says(ToolEnd.Known end) {
+      return said.compareAndSet(null, end);
+    }
+
+    /** Called by the owner, which listens no more; what the tool has said, if anything. */
+    ToolEnd.@Nullable Known giveUp() {
+      return said.compareAndSet(null, new ToolEnd.Unknown()) ? null : (ToolEnd.Known) said.get();
     }
 
     /** Asked by the owner about a run that was given up; if true, it will never begin. */
@@ -211,12 +223,13 @@ public final class ToolRunner {
     }
 
     private void end(Slot slot, Outcome<?> outcome) {
-      ToolEnd.Known said = slot.said;
+      ToolEnd.Known said = slot.giveUp();
       ToolEnd end =
           said != null
               ? said
               : switch (outcome) {
                 case Outcome.Success<?> success -> throw new IllegalStateException("Said nothing.");
+                case Outcome.Failure<?>(OutcomeUnknownException open) -> doesNotKnow(slot, open);
                 case Outcome.Failure<?>(Throwable cause) -> thrown(slot, cause);
                 case Outcome.TimedOut<?> timedOut -> timedOut(slot);
                 case Outcome.Cancelled<?> cancelled -> cutOff(slot);
@@ -242,6 +255,20 @@ public final class ToolRunner {
         String limit = String.valueOf(run.tool().timeout().orElseThrow());
         return failed(slot, "Tool timed out after " + limit + ".", null);
       }
+      return againOrUnknown(slot);
+    }
+
+    /** Null if the call runs again. */
+    private @Nullable ToolEnd doesNotKnow(Slot slot, OutcomeUnknownException open) {
+      if (slot.run.tool().effect() == EffectClass.PURE) {
+        return failed(slot, FAILED, open);
+      }
+      return over() ? cutOff(slot) : againOrUnknown(slot);
+    }
+
+    /** Null if the call runs again. */
+    private @Nullable ToolEnd againOrUnknown(Slot slot) {
+      ToolRun run = slot.run;
       if (run.tool().effect() == EffectClass.ONCE || run.attempt() > 1) {
         return new ToolEnd.Unknown();
       }
@@ -267,10 +294,15 @@ public final class ToolRunner {
     ToolRun run = slot.run;
     // A run that follows another of the same call finishes what that one may have done.
     if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input())) {
-      throw new ToolException(ToolSet.notEnabled(run.tool()));
+      Json refusal = Json.of(ToolSet.notEnabled(run.tool()));
+      slot.says(new ToolEnd.Known(refusal, true, false, Optional.empty(), Duration.ZERO));
+      return null;
     }
     Json output = run.tool().call(run.call().input(), context);
-    slot.said = new ToolEnd.Known(output, false, Optional.empty(), since(slot));
+    ToolEnd.Known end = new ToolEnd.Known(output, false, true, Optional.empty(), since(slot));
+    if (!slot.says(end) && run.tool().effect() != EffectClass.PURE) {
+      journal.endedLate(run, end);
+    }
     return null;
   }
 
@@ -282,15 +314,13 @@ public final class ToolRunner {
         throw error;
       }
       case ToolException meant -> failed(slot, meant.messageForModel(), meant);
-      case OutcomeUnknownException open when slot.run.tool().effect() != EffectClass.PURE ->
-          new ToolEnd.Unknown();
       default -> failed(slot, FAILED, cause);
     };
   }
 
   private ToolEnd.Known failed(Slot slot, String messageForModel, @Nullable Throwable cause) {
     return new ToolEnd.Known(
-        Json.of(messageForModel), true, Optional.ofNullable(cause), since(slot));
+        Json.of(messageForModel), true, true, Optional.ofNullable(cause), since(slot));
   }
 
   private Duration since(Slot slot) {

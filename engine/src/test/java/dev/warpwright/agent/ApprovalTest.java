@@ -13,12 +13,18 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RunFailedException;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
@@ -35,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -380,6 +387,74 @@ final class ApprovalTest {
     assertEquals(RunStatus.COMPLETED, done.status());
     assertEquals("Größe é 😀", world.effects().getFirst().order());
     other.assertNothingIsLeft();
+  }
+
+  @Test
+  @Tag("A84")
+  @Tag("C40")
+  void what_a_person_decided_never_appears_in_what_the_provider_is_sent() {
+    List<String> sent = new CopyOnWriteArrayList<>();
+    FakeModel.Answer asks =
+        question -> {
+          sent.addAll(contents(question));
+          return calls(call("c1", "refund", "o1"), call("c3", "refund", "o2")).give(question);
+        };
+    FakeModel.Answer done =
+        question -> {
+          sent.addAll(contents(question));
+          return text("Done.").give(question);
+        };
+    Program other = Program.on(store, FakeModel.of(asks, done));
+    Agents signing =
+        Agents.builder(other.gateway)
+            .store(store)
+            .approvalSigner(ApprovalSigner.hmacSha256(new byte[32]))
+            .build();
+    AgentResult result = signing.run(AgentRequest.builder(agent, "Do it.").build());
+    List<ApprovalRequested> requests = result.pendingApprovals();
+
+    AgentResult end =
+        signing.resume(
+            agent,
+            result.run(),
+            ApprovalDecision.approve(requests.get(0).requestId()).by("ann"),
+            ApprovalDecision.deny(requests.get(1).requestId(), "too much").by("ann"));
+
+    assertEquals("Done.", end.text());
+    assertTrue(sent.contains("refund of o1 done"), sent::toString);
+    for (RunState.Approval approval : end.state().approvals()) {
+      for (String secret :
+          List.of(
+              approval.request().requestId(),
+              approval.request().digest(),
+              approval.request().signature().orElseThrow(),
+              approval.decision().orElseThrow().signature().orElseThrow(),
+              "ann")) {
+        assertTrue(sent.stream().noneMatch(text -> text.contains(secret)), sent::toString);
+      }
+    }
+    other.assertNothingIsLeft();
+  }
+
+  /** All texts of the messages and tools of a model call. */
+  private static List<String> contents(ModelCall question) {
+    List<String> contents = new ArrayList<>();
+    for (Message message : question.messages()) {
+      for (Part part : message.parts()) {
+        switch (part) {
+          case Part.Text(String text) -> contents.add(text);
+          case Image image -> contents.add(image.url());
+          case ToolCall call ->
+              contents.addAll(List.of(call.id(), call.name(), call.input().text()));
+          case ToolResult result -> contents.add(String.valueOf(result.output().value()));
+          case ProviderState state -> contents.add(state.data().text());
+        }
+      }
+    }
+    question
+        .tools()
+        .forEach(tool -> contents.addAll(List.of(tool.name(), tool.inputSchema().text())));
+    return contents;
   }
 
   @Test

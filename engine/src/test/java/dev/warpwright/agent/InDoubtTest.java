@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.GenerateRequest;
 import dev.warpwright.agent.World.Order;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
@@ -17,6 +18,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.RunFailedException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunSuspended;
@@ -33,18 +35,22 @@ import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.OutcomeUnknownException;
 import dev.warpwright.tool.Reconciler.Finding;
 import dev.warpwright.tool.Tool;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -476,59 +482,276 @@ final class InDoubtTest {
     assertEquals(1, world.effects().size());
   }
 
-  @Test
-  @Tag("A55")
-  void a_once_tool_that_never_ends_does_not_hold_the_caller_and_what_it_says_later_is_not_used()
-      throws Exception {
-    CountDownLatch release = new CountDownLatch(1);
-    CountDownLatch ended = new CountDownLatch(1);
-    Agent agent =
-        agent(
-            Tool.of(
-                "refund",
-                "",
-                Order.class,
-                EffectClass.ONCE,
-                (input, context) -> {
-                  begun.countDown();
-                  boolean interrupted = false;
-                  while (true) {
-                    try {
-                      release.await();
-                      ended.countDown();
-                      return interrupted;
-                    } catch (InterruptedException e) {
-                      interrupted = true;
-                    }
-                  }
-                }));
-    AtomicReference<Optional<AgentResult>> result = new AtomicReference<>(Optional.empty());
+  /** A tool that ends when it is released, and not before, whatever is asked of it. */
+  private static Tool stubborn(
+      String name, CountDownLatch hasBegun, CountDownLatch release, Object output) {
+    return Tool.of(
+        name,
+        "",
+        Order.class,
+        EffectClass.ONCE,
+        (input, context) -> {
+          hasBegun.countDown();
+          while (true) {
+            try {
+              release.await();
+              return output;
+            } catch (InterruptedException e) {
+              // ignored: that is the point
+            }
+          }
+        });
+  }
+
+  /** Runs until the deadline has passed and the tools that began are given up. */
+  private AgentResult givenUp(Agent agent, CountDownLatch hasBegun) throws Exception {
     AgentRequest hurried =
-        AgentRequest.builder(agent, "Do it.").runId("run-1").timeout(Duration.ofSeconds(1)).build();
-    Thread caller =
-        Thread.ofVirtual().start(() -> result.set(Optional.of(program.agents.run(hurried))));
-    begun.await();
+        AgentRequest.builder(agent, "Do it.")
+            .runId("run-1")
+            .idempotencyKey("key")
+            .timeout(Duration.ofSeconds(1))
+            .build();
+    FutureTask<AgentResult> result = new FutureTask<>(() -> program.agents.run(hurried));
+    Thread.ofVirtual().start(result);
+    hasBegun.await();
     program.time.awaitAlarms(1);
-    program.time.advance(Duration.ofSeconds(1));
-    while (caller.isAlive()) {
+    while (!result.isDone()) {
       program.time.advance(Duration.ofMillis(100));
       Thread.onSpinWait();
     }
+    return result.get();
+  }
 
-    AgentResult left = result.get().orElseThrow();
+  private void awaitNoAbandonedTask() {
+    while (!program.gateway.diagnostics().abandonedTasks().isEmpty()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  @Tag("A55")
+  @Tag("A62")
+  void a_once_tool_that_does_not_end_does_not_hold_the_caller_and_its_late_end_resolves_the_doubt()
+      throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    Agent agent = agent(stubborn("refund", begun, release, "late"));
+
+    AgentResult left = givenUp(agent, begun);
+
     assertEquals(RunStatus.NEEDS_RECONCILIATION, left.status());
     assertEquals(
         FailureKind.DEADLINE,
         left.state().suspension().orElseThrow().intendedEnd().orElseThrow().kind());
     assertEquals(1, program.gateway.diagnostics().abandonedTasks().size());
     List<LoggedEvent> log = program.log(RUN);
+    assertEquals(log, left.log());
 
     release.countDown();
-    ended.await();
-    while (!program.gateway.diagnostics().abandonedTasks().isEmpty()) {
+    awaitNoAbandonedTask();
+
+    assertEquals(log, program.log(RUN).subList(0, log.size()));
+    assertEquals(log.size() + 1, program.log(RUN).size());
+    ToolFinished late = (ToolFinished) program.events(RUN).getLast();
+    assertEquals("\"late\"", late.output().text());
+    assertTrue(late.executed());
+    assertEquals(List.of(), state().inDoubt());
+    AgentResult done = program.agents.resume(agent, RUN);
+    assertEquals("Refunded.", done.text());
+    assertEquals("late", results(done).getFirst().output().value());
+  }
+
+  @Test
+  @Tag("A62")
+  void late_ends_of_all_tools_of_a_step_are_written() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    CountDownLatch all = new CountDownLatch(3);
+    Agent agent =
+        agent(
+            stubborn("one", all, release, 1),
+            stubborn("two", all, release, 2),
+            stubborn("three", all, release, 3));
+    FakeModel three =
+        FakeModel.of(
+            calls(call("c1", "one", "o1"), call("c2", "two", "o1"), call("c3", "three", "o1")),
+            text("Done."));
+    Program other = Program.on(store, three);
+    FutureTask<AgentResult> result =
+        new FutureTask<>(
+            () ->
+                other.agents.run(
+                    AgentRequest.builder(agent, "Do it.")
+                        .runId("run-1")
+                        .timeout(Duration.ofSeconds(1))
+                        .build()));
+    Thread.ofVirtual().start(result);
+    all.await();
+    other.time.awaitAlarms(1);
+    while (!result.isDone()) {
+      other.time.advance(Duration.ofMillis(100));
       Thread.onSpinWait();
     }
+    assertEquals(3, result.get().inDoubt().size());
+
+    release.countDown();
+    while (!other.gateway.diagnostics().abandonedTasks().isEmpty()) {
+      Thread.onSpinWait();
+    }
+
+    assertEquals(List.of(), state().inDoubt());
+    assertEquals("Done.", other.agents.resume(agent, RUN).text());
+    other.assertNothingIsLeft();
+  }
+
+  @Test
+  @Tag("A62")
+  void a_late_end_is_dropped_when_a_person_was_faster() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    Agent agent = agent(stubborn("refund", begun, release, "late"));
+    AgentResult left = givenUp(agent, begun);
+    String key = left.inDoubt().getFirst().started().orElseThrow().key();
+    program
+        .agents
+        .runs()
+        .reconcile(
+            RUN, new ToolReconciled("c1", key, Verdict.FAILED, Optional.of(Json.of("No.")), "ann"));
+    List<LoggedEvent> log = program.log(RUN);
+
+    release.countDown();
+    awaitNoAbandonedTask();
+
     assertEquals(log, program.log(RUN));
+  }
+
+  @Test
+  @Tag("A62")
+  void a_late_end_is_dropped_when_somebody_else_has_taken_the_run_up_since() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    Agent agent = agent(stubborn("refund", begun, release, "late"));
+    var _ = givenUp(agent, begun);
+    Writer other = store.acquire(RUN, Deadline.never()).orElseThrow();
+    List<LoggedEvent> log = program.log(RUN);
+
+    release.countDown();
+    awaitNoAbandonedTask();
+
+    assertEquals(log, program.log(RUN));
+    store.release(RUN, other);
+  }
+
+  @ParameterizedTest
+  @EnumSource(EffectClass.class)
+  @Tag("A61")
+  void a_tool_may_say_itself_that_it_does_not_know_whether_it_has_acted(EffectClass effect) {
+    AtomicInteger runs = new AtomicInteger();
+    List<String> keys = new CopyOnWriteArrayList<>();
+    Agent agent =
+        agent(
+            Tool.of(
+                "refund",
+                "",
+                Order.class,
+                effect,
+                (input, context) -> {
+                  keys.add(context.idempotencyKey());
+                  runs.incrementAndGet();
+                  throw new OutcomeUnknownException(new java.io.IOException("no answer"));
+                }));
+
+    AgentResult result = program.agents.run(request(agent));
+
+    assertEquals(effect == EffectClass.IDEMPOTENT ? 2 : 1, runs.get());
+    assertEquals(1, keys.stream().distinct().count(), "one key");
+    if (effect == EffectClass.PURE) {
+      assertEquals("Refunded.", result.text());
+      assertTrue(results(result).getFirst().error());
+    } else {
+      assertEquals(RunStatus.NEEDS_RECONCILIATION, result.status());
+      assertEquals(List.of("c1"), result.inDoubt().stream().map(c -> c.call().id()).toList());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(EffectClass.class)
+  @Tag("A61")
+  void without_a_run_a_tool_that_does_not_know_ends_the_operation_unless_it_is_pure(
+      EffectClass effect) {
+    AtomicInteger runs = new AtomicInteger();
+    Tool tool =
+        Tool.of(
+            "refund",
+            "",
+            Order.class,
+            effect,
+            (input, context) -> {
+              runs.incrementAndGet();
+              throw new OutcomeUnknownException(new java.io.IOException("no answer"));
+            });
+    GenerateRequest question =
+        GenerateRequest.builder(Program.ROUTE, "Do it.").tools(tool).maxSteps(2).build();
+
+    if (effect == EffectClass.PURE) {
+      assertEquals("Refunded.", program.gateway.generate(question).text());
+    } else {
+      assertThrows(UnknownOutcomeException.class, () -> program.gateway.generate(question));
+    }
+
+    assertEquals(effect == EffectClass.IDEMPOTENT ? 2 : 1, runs.get());
+  }
+
+  @Test
+  @Tag("A61")
+  void a_repeatable_tool_that_did_not_know_at_first_may_know_the_second_time() {
+    AtomicBoolean first = new AtomicBoolean(true);
+    Agent agent =
+        agent(
+            Tool.of(
+                "refund",
+                "",
+                Order.class,
+                EffectClass.IDEMPOTENT,
+                (input, context) -> {
+                  if (first.getAndSet(false)) {
+                    throw new OutcomeUnknownException(new java.io.IOException("no answer"));
+                  }
+                  return world.act("refund", input, context);
+                }));
+
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+    assertEquals(1, world.effects().size());
+  }
+
+  @Test
+  @Tag("A57")
+  @Tag("A61")
+  void the_reconciler_of_a_tool_that_does_not_know_is_asked_at_once_and_only_once() {
+    AtomicReference<Finding> says = new AtomicReference<>(new Finding.NotExecuted());
+    AtomicInteger asked = new AtomicInteger();
+    AtomicInteger runs = new AtomicInteger();
+    Agent agent =
+        agent(
+            Tool.builder(
+                    "refund",
+                    "",
+                    Order.class,
+                    EffectClass.ONCE,
+                    (input, context) -> {
+                      runs.incrementAndGet();
+                      throw new OutcomeUnknownException(new java.io.IOException("no answer"));
+                    })
+                .reconciler(
+                    (key, input) -> {
+                      asked.incrementAndGet();
+                      return says.get();
+                    })
+                .build());
+
+    assertEquals(RunStatus.NEEDS_RECONCILIATION, program.agents.run(request(agent)).status());
+    assertEquals(1, asked.get(), "or it would be tried for ever");
+    assertEquals(2, runs.get());
+
+    says.set(new Finding.Executed(Json.of("It did.")));
+    assertEquals("Refunded.", program.agents.run(request(agent)).text());
+    assertEquals(2, runs.get());
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Writer;
@@ -97,6 +98,16 @@ public final class MortalStore implements RunStore {
           }
           return claim;
         });
+  }
+
+  @Override
+  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
+    var _ =
+        write(
+            () -> {
+              survivor.adopt(log, status, deadline);
+              return true;
+            });
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Writer;
@@ -38,6 +39,11 @@ class WaitingStore implements RunStore {
   @Override
   public List<LoggedEvent> load(RunKey run, long fromSequence, Deadline deadline) {
     return store.load(run, fromSequence, deadline);
+  }
+
+  @Override
+  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
+    store.adopt(log, status, deadline);
   }
 
   @Override

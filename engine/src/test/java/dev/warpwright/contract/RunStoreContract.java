@@ -8,24 +8,35 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Role;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.Usage;
 import dev.warpwright.run.Append;
+import dev.warpwright.run.Evidence;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEventCodec;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunStore.Claim;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
+import dev.warpwright.tool.EffectClass;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -657,6 +668,277 @@ public abstract class RunStoreContract {
     return hit;
   }
 
+  /** A log as another store had it, with a member that only a newer Warpwright knows. */
+  private static List<LoggedEvent> foreignLog(RunKey run, Optional<String> key) {
+    Writer elsewhere = new Writer("elsewhere#7", 42);
+    return List.of(
+        new LoggedEvent(run, 1, elsewhere, NOON, started("agent", key)),
+        RunEventCodec.decode(
+            run,
+            2,
+            elsewhere,
+            NOON.plusNanos(5),
+            "StepStarted",
+            1,
+            "{\"future\": [1.50],\"step\":1,\"messageCount\":1}".getBytes(StandardCharsets.UTF_8)),
+        new LoggedEvent(
+            run, 3, Writer.outside("ann"), NOON.plusNanos(5), new RunEvent.RunResumed("by hand")));
+  }
+
+  @Test
+  @Tag("A4")
+  @Tag("A149")
+  void a_log_that_is_taken_in_is_there_as_it_was_and_nobody_owns_the_run() {
+    RunKey run = run("r1");
+    List<LoggedEvent> log = foreignLog(run, Optional.of("key"));
+
+    store.adopt(log, RunStatus.WAITING_APPROVAL, soon());
+
+    assertEquals(log, store.load(run, 1, soon()));
+    assertEquals(
+        List.of(
+            new RunSummary(
+                run,
+                "agent",
+                Optional.of("key"),
+                RunStatus.WAITING_APPROVAL,
+                3,
+                NOON,
+                NOON.plusNanos(5))),
+        store.list(RunQuery.all(SCOPE), soon()));
+    assertEquals(Optional.of(run), store.find(SCOPE, "key", soon()));
+    assertThrows(
+        ConflictException.class,
+        () -> store.append(append(run, 3, log.getFirst().writer()), soon()));
+    Writer owner = store.acquire(run, soon()).orElseThrow();
+    store.append(
+        new Append(run, 3, owner, NOON.plusSeconds(1), List.of(step(2)), RunStatus.RUNNING),
+        soon());
+    assertEquals(4, events(run).size());
+  }
+
+  @Test
+  @Tag("A118")
+  @Tag("A149")
+  void a_log_of_a_run_that_exists_or_whose_key_is_taken_is_not_taken_in() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run, Optional.of("key"));
+    List<LoggedEvent> log = store.load(run, 1, soon());
+
+    for (List<LoggedEvent> refused :
+        List.of(
+            log,
+            foreignLog(run, Optional.empty()),
+            foreignLog(run, Optional.of("key")),
+            foreignLog(run("r2"), Optional.of("key")))) {
+      assertThrows(
+          ConflictException.class, () -> store.adopt(refused, RunStatus.COMPLETED, soon()));
+    }
+
+    assertEquals(log, store.load(run, 1, soon()));
+    assertEquals(List.of(), store.load(run("r2"), 1, soon()));
+    assertEquals(1, store.list(RunQuery.all(SCOPE), soon()).size());
+    store.append(append(run, 1, owner), soon());
+    store.adopt(
+        foreignLog(new RunKey(RunScope.of("other"), "r1"), Optional.of("key")),
+        RunStatus.RUNNING,
+        soon());
+  }
+
+  @Test
+  @Tag("A149")
+  void of_many_who_bring_the_same_log_one_takes_it_in() throws Exception {
+    RunKey run = run("r1");
+    List<LoggedEvent> log = foreignLog(run, Optional.of("key"));
+    List<Callable<Boolean>> callers =
+        IntStream.range(0, 16)
+            .<Callable<Boolean>>mapToObj(
+                n -> () -> succeeds(() -> store.adopt(log, RunStatus.RUNNING, soon())))
+            .toList();
+
+    assertEquals(1, together(callers).stream().filter(won -> won).count());
+    assertEquals(log, store.load(run, 1, soon()));
+  }
+
+  /** A run that waits for a verdict on its one tool call, which has the key {@code key-1}. */
+  private RunKey waitingForVerdict(String id) {
+    RunKey run = run(id);
+    Writer owner = create(store, run);
+    Json input = Json.parse("{}");
+    List<RunEvent> events =
+        List.of(
+            new RunEvent.StepStarted(1, 1),
+            new RunEvent.ModelResponded(
+                1,
+                Target.of("scripted", "model"),
+                new Message(Role.ASSISTANT, List.of(new ToolCall("c1", "refund", input))),
+                new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_calls"),
+                Usage.ABSENT,
+                List.of()),
+            new RunEvent.ToolStarted(1, 0, "c1", "refund", EffectClass.ONCE, input, "key-1", 1),
+            new RunEvent.RunSuspended(
+                RunEvent.RunSuspended.Reason.RECONCILIATION, List.of("c1"), Optional.empty()));
+    store.append(new Append(run, 1, owner, NOON, events, RunStatus.NEEDS_RECONCILIATION), soon());
+    store.release(run, owner);
+    return run;
+  }
+
+  private static RunEvent.ToolReconciled verdict(String by) {
+    return new RunEvent.ToolReconciled(
+        "c1", "key-1", RunEvent.ToolReconciled.Verdict.SUCCEEDED, Optional.of(Json.of(by)), by);
+  }
+
+  @Test
+  @Tag("A59")
+  void of_many_who_decide_on_an_unknown_outcome_exactly_one_is_written() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      RunKey run = waitingForVerdict("r" + round);
+      Runs runs = Runs.in(store);
+      List<Callable<Boolean>> reconcilers = new ArrayList<>();
+      for (int n = 0; n < 16; n++) {
+        RunEvent.ToolReconciled verdict = verdict("person " + n);
+        Evidence evidence = Evidence.of(run, "c1", "key-1", Json.of("book entry " + n));
+        boolean withEvidence = n % 2 == 0;
+        reconcilers.add(
+            () ->
+                succeeds(
+                    () -> {
+                      var _ =
+                          withEvidence
+                              ? runs.reconcile(run, verdict, evidence)
+                              : runs.reconcile(run, verdict);
+                    }));
+      }
+
+      List<Boolean> won = together(reconcilers);
+
+      assertEquals(1, won.stream().filter(success -> success).count());
+      List<RunEvent> log = events(run);
+      assertEquals(6, log.size());
+      RunEvent.ToolReconciled written =
+          assertInstanceOf(RunEvent.ToolReconciled.class, log.getLast());
+      assertEquals("person " + won.indexOf(true), written.decidedBy());
+      assertEquals(won.indexOf(true) % 2 == 0, written.evidence().isPresent());
+      assertThrows(ConflictException.class, () -> runs.reconcile(run, verdict("later")));
+      assertTrue(store.acquire(run, soon()).isPresent(), "handed back");
+    }
+  }
+
+  @Test
+  @Tag("A58")
+  @Tag("A59")
+  void evidence_is_checked_and_its_digest_is_kept() {
+    RunKey run = waitingForVerdict("r1");
+    RunKey other = waitingForVerdict("r2");
+    Runs runs = Runs.in(store);
+    Json statement = Json.parse("{\"booked\":true,\"amount\":12.50}");
+    Evidence good = Evidence.of(run, "c1", "key-1", statement);
+    RunKey elsewhere = new RunKey(RunScope.of("stranger"), "r1");
+    String someDigest = "sha256:" + "0".repeat(64);
+    List<LoggedEvent> log = store.load(run, 1, soon());
+
+    List<Evidence> bad =
+        List.of(
+            new Evidence(run, "c1", "key-1", Json.parse("{\"booked\":false}"), good.digest()),
+            new Evidence(run, "c1", "key-1", statement, someDigest),
+            Evidence.of(other, "c1", "key-1", statement),
+            Evidence.of(elsewhere, "c1", "key-1", statement),
+            Evidence.of(run, "c2", "key-1", statement),
+            Evidence.of(run, "c1", "key-2", statement),
+            new Evidence(run, "c1", "key-1", statement, ""),
+            new Evidence(run, "c1", "key-1", statement, "md5:0"),
+            new Evidence(other, "c1", "key-1", statement, good.digest()));
+    for (Evidence evidence : bad) {
+      InvalidRequestException refused =
+          assertThrows(
+              InvalidRequestException.class,
+              () -> runs.reconcile(run, verdict("ann"), evidence),
+              evidence::toString);
+      assertFalse(refused.getMessage().contains("booked"), refused.getMessage());
+    }
+    RunEvent.ToolReconciled unseen =
+        new RunEvent.ToolReconciled(
+            "c1",
+            "key-1",
+            RunEvent.ToolReconciled.Verdict.FAILED,
+            Optional.empty(),
+            "ann",
+            Optional.of(good.digest()));
+    assertThrows(InvalidRequestException.class, () -> runs.reconcile(run, unseen));
+    assertEquals(log, store.load(run, 1, soon()));
+
+    runs.reconcile(run, verdict("ann"), good);
+
+    RunEvent.ToolReconciled written =
+        assertInstanceOf(RunEvent.ToolReconciled.class, events(run).getLast());
+    assertEquals(Optional.of(good.digest()), written.evidence());
+    assertFalse(good.toString().contains("booked"), good.toString());
+  }
+
+  @Test
+  @Tag("A58")
+  @Tag("A59")
+  void a_driver_that_does_not_own_the_run_decides_nothing_and_while_one_does_nobody_else_does() {
+    RunKey run = waitingForVerdict("r1");
+    Runs runs = Runs.in(store);
+    List<LoggedEvent> log = store.load(run, 1, soon());
+    Writer owner = store.acquire(run, soon()).orElseThrow();
+
+    assertThrows(ConflictException.class, () -> runs.reconcile(run, verdict("ann")));
+    for (Writer stranger :
+        List.of(log.getFirst().writer(), new Writer("stranger", owner.epoch()))) {
+      RunLog driver = RunLog.open(store, run, stranger, TimeSource.system(), soon());
+      assertThrows(ConflictException.class, () -> driver.append(verdict("driver")));
+    }
+    assertEquals(log, store.load(run, 1, soon()));
+  }
+
+  @Test
+  @Tag("A153")
+  void the_runs_that_need_a_person_are_listed_with_what_they_wait_for() {
+    RunKey inDoubt = waitingForVerdict("doubt");
+    RunKey decided = waitingForVerdict("decided");
+    RunKey waiting = run("waiting");
+    create(store, run("running"));
+    Writer owner = create(store, waiting);
+    Json input = Json.parse("{}");
+    store.append(
+        new Append(
+            waiting,
+            1,
+            owner,
+            NOON,
+            List.of(
+                new RunEvent.StepStarted(1, 1),
+                new RunEvent.ModelResponded(
+                    1,
+                    Target.of("scripted", "model"),
+                    new Message(Role.ASSISTANT, List.of(new ToolCall("c1", "refund", input))),
+                    new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_calls"),
+                    Usage.ABSENT,
+                    List.of()),
+                new RunEvent.ApprovalRequested(
+                    "approval_1", "sha256:" + "0".repeat(64), 1, "c1", "refund", "1", input),
+                new RunEvent.RunSuspended(
+                    RunEvent.RunSuspended.Reason.APPROVAL,
+                    List.of("approval_1"),
+                    Optional.empty())),
+            RunStatus.WAITING_APPROVAL),
+        soon());
+    Runs runs = Runs.in(store);
+    runs.reconcile(decided, verdict("ann"));
+
+    List<RunState> approvals = runs.waiting(SCOPE);
+    List<RunState> doubts = runs.inDoubt(SCOPE);
+
+    assertEquals(List.of(waiting), approvals.stream().map(RunState::run).toList());
+    assertEquals("approval_1", approvals.getFirst().pendingApprovals().getFirst().requestId());
+    assertEquals(List.of(inDoubt), doubts.stream().map(RunState::run).toList());
+    assertEquals("c1", doubts.getFirst().inDoubt().getFirst().call().id());
+    assertEquals(List.of(), runs.waiting(RunScope.DEFAULT));
+    assertEquals(List.of(), runs.inDoubt(RunScope.DEFAULT));
+  }
+
   @Test
   void a_large_event_comes_back_as_it_was() {
     RunKey run = run("r1");
@@ -688,6 +970,10 @@ public abstract class RunStoreContract {
         List.of(
             () -> store.create(new NewRun(run("r2"), NOON, started("a", Optional.empty())), soon()),
             () -> store.load(run, 1, soon()),
+            () -> {
+              store.adopt(foreignLog(run("r2"), Optional.empty()), RunStatus.RUNNING, soon());
+              return 0;
+            },
             () -> {
               store.append(append(run, 1, owner), soon());
               return 0;

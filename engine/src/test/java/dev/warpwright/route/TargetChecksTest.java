@@ -165,7 +165,9 @@ final class TargetChecksTest {
             ReasonCode.PROVIDER_SUCCESS,
             ReasonCode.PROVIDER_ERROR,
             ReasonCode.REQUEST_ABORTED,
-            ReasonCode.DEADLINE_EXCEEDED);
+            ReasonCode.DEADLINE_EXCEEDED,
+            ReasonCode.ADMISSION_DENIED,
+            ReasonCode.BUDGET_DENIED);
 
     assertEquals(dispatches.contains(code), Attempt.skip(1, X, code, 0, "").dispatched());
   }

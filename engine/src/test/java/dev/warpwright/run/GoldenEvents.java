@@ -5,6 +5,7 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Money;
@@ -59,7 +60,9 @@ final class GoldenEvents {
           Optional.of(ProviderException.Kind.HTTP_STATUS),
           503,
           Optional.of("req-1"),
-          Optional.empty());
+          Optional.empty(),
+          Optional.empty(),
+          false);
   private static final Attempt SUCCEEDED =
       new Attempt(
           1,
@@ -72,7 +75,9 @@ final class GoldenEvents {
           Optional.empty(),
           0,
           Optional.empty(),
-          Optional.of(USAGE));
+          Optional.of(USAGE),
+          Optional.empty(),
+          false);
   private static final RunEvent.RunFailed FAILURE =
       new RunEvent.RunFailed(
           FailureKind.TARGETS_EXHAUSTED, "Every target failed.", true, 1, List.of(FAILED));
@@ -187,6 +192,18 @@ final class GoldenEvents {
         "RunStarted-minimal",
         new RunEvent.RunStarted(
             "a", "1", Map.of(), Optional.empty(), List.of(), 1, List.of(), Map.of()));
+    events.put(
+        "RunStarted-limited",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(),
+            1,
+            List.of(),
+            Map.of(),
+            Optional.of(1_048_576L)));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",
@@ -226,6 +243,18 @@ final class GoldenEvents {
             new FinishReason(FinishReason.Kind.OTHER, ""),
             Usage.ABSENT,
             List.of()));
+    events.put("ModelResponded-priced", priced());
+    events.put(
+        "RunStarted-image",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(Message.user("Which?", Image.of("image/png", new byte[] {1, 2, 3}))),
+            1,
+            List.of(),
+            Map.of()));
     events.put(
         "ModelResponded-private",
         new RunEvent.ModelResponded(
@@ -251,6 +280,26 @@ final class GoldenEvents {
         "ApprovalRequested",
         new RunEvent.ApprovalRequested(
             "approval_1", "sha256:" + "0".repeat(64), 1, "c1", "refund", "1", ARGUMENTS));
+    events.put(
+        "ApprovalRequested-signed",
+        new RunEvent.ApprovalRequested(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
+            Optional.of("hmac-sha256:" + "1".repeat(64))));
+    events.put(
+        "ApprovalDecided-signed",
+        new RunEvent.ApprovalDecided(
+            "approval_1",
+            false,
+            Optional.empty(),
+            Optional.of("expired"),
+            Optional.of("hmac-sha256:" + "2".repeat(64))));
     events.put(
         "ApprovalDecided",
         new RunEvent.ApprovalDecided(
@@ -284,6 +333,15 @@ final class GoldenEvents {
             Optional.of(Json.parse("null")),
             "ann"));
     events.put(
+        "ToolReconciled-evidence",
+        new RunEvent.ToolReconciled(
+            "c1",
+            "key-1",
+            RunEvent.ToolReconciled.Verdict.FAILED,
+            Optional.of(Json.of("The bank refused.")),
+            "ann",
+            Optional.of("sha256:" + "3".repeat(64))));
+    events.put(
         "ToolReconciled-minimal",
         new RunEvent.ToolReconciled(
             "c1",
@@ -303,5 +361,84 @@ final class GoldenEvents {
     events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
     events.put("RunFailed", FAILURE);
     return events;
+  }
+
+  /** An answer from the cache after a failed call that may have cost something. */
+  private static RunEvent priced() {
+    CostValuation known =
+        new CostValuation(
+            "openai",
+            "gpt-5",
+            CostValuation.Status.ESTIMATED,
+            Optional.of(Money.of("0.0025", "USD")),
+            Optional.of("USD"),
+            "catalog-7",
+            Optional.of("prices-3"),
+            "warpwright-valuation-v1",
+            Optional.of("https://example.com/prices"),
+            List.of(
+                new CostValuation.Component(
+                    CostValuation.TokenClass.INPUT,
+                    10,
+                    Optional.of(Money.of("0.25", "USD")),
+                    Money.of("0.0025", "USD")),
+                new CostValuation.Component(
+                    CostValuation.TokenClass.CACHE_WRITE,
+                    0,
+                    Optional.empty(),
+                    Money.zero("USD"))),
+            List.of(),
+            List.of("no-cache-write"),
+            true);
+    CostValuation unknown =
+        new CostValuation(
+            "azure",
+            "gpt-5",
+            CostValuation.Status.UNKNOWN,
+            Optional.empty(),
+            Optional.empty(),
+            "catalog-7",
+            Optional.empty(),
+            "warpwright-valuation-v1",
+            Optional.empty(),
+            List.of(),
+            List.of("model-not-in-catalog"),
+            List.of(),
+            false);
+    return new RunEvent.ModelResponded(
+        1,
+        TARGET,
+        Message.assistant("Done."),
+        new FinishReason(FinishReason.Kind.STOP, "stop"),
+        USAGE,
+        List.of(
+            new Attempt(
+                1,
+                DEPLOYED,
+                Attempt.ReasonCode.ADMISSION_DENIED,
+                0,
+                0,
+                Duration.ofMillis(5),
+                "full",
+                Optional.empty(),
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(unknown),
+                false),
+            new Attempt(
+                1,
+                TARGET,
+                Attempt.ReasonCode.PROVIDER_SUCCESS,
+                0,
+                1,
+                Duration.ofNanos(1),
+                "",
+                Optional.empty(),
+                0,
+                Optional.empty(),
+                Optional.of(USAGE),
+                Optional.of(known),
+                true)));
   }
 }

@@ -5,6 +5,7 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Money;
@@ -70,7 +71,8 @@ final class RandomEvents {
               list(this::message),
               random.nextInt(),
               list(this::target),
-              map());
+              map(),
+              optional(random::nextLong));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -78,10 +80,22 @@ final class RandomEvents {
               random.nextInt(), target(), message(), finish(), usage(), list(this::attempt));
       case 4 ->
           new RunEvent.ApprovalRequested(
-              text(), text(), random.nextInt(), text(), text(), text(), json());
+              text(),
+              text(),
+              random.nextInt(),
+              text(),
+              text(),
+              text(),
+              json(),
+              optional(this::instant),
+              optional(this::text));
       case 5 ->
           new RunEvent.ApprovalDecided(
-              text(), random.nextBoolean(), optional(this::text), optional(this::text));
+              text(),
+              random.nextBoolean(),
+              optional(this::text),
+              optional(this::text),
+              optional(this::text));
       case 6 ->
           new RunEvent.ToolStarted(
               random.nextInt(),
@@ -107,7 +121,8 @@ final class RandomEvents {
               text(),
               one(RunEvent.ToolReconciled.Verdict.values()),
               optional(this::json),
-              text());
+              text(),
+              optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
               one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed));
@@ -130,7 +145,15 @@ final class RandomEvents {
   private Message message() {
     Role role = one(Role.values());
     return switch (role) {
-      case SYSTEM, USER -> new Message(role, list(() -> new Part.Text(text())));
+      case SYSTEM -> new Message(role, list(() -> new Part.Text(text())));
+      case USER ->
+          new Message(
+              role,
+              list(
+                  () ->
+                      random.nextBoolean()
+                          ? new Part.Text(text())
+                          : new Image("https://example.com/" + random.nextInt())));
       case ASSISTANT ->
           new Message(
               role,
@@ -275,7 +298,41 @@ final class RandomEvents {
         optional(() -> one(ProviderException.Kind.values())),
         random.nextInt(),
         optional(this::text),
-        optional(this::usage));
+        optional(this::usage),
+        optional(this::cost),
+        random.nextBoolean());
+  }
+
+  private CostValuation cost() {
+    boolean known = random.nextBoolean();
+    Money amount = new Money(random.nextLong(), one("USD", "EUR"));
+    return new CostValuation(
+        text(),
+        text(),
+        known ? CostValuation.Status.KNOWN : CostValuation.Status.UNKNOWN,
+        known ? Optional.of(amount) : Optional.empty(),
+        known ? Optional.of(amount.currency()) : optional(() -> "USD"),
+        text(),
+        optional(this::text),
+        text(),
+        optional(this::text),
+        list(
+            () ->
+                new CostValuation.Component(
+                    one(CostValuation.TokenClass.values()),
+                    random.nextLong(),
+                    optional(() -> amount),
+                    amount)),
+        known ? List.of() : List.of(text()),
+        list(this::text),
+        random.nextBoolean());
+  }
+
+  private Instant instant() {
+    return one(
+        Instant.EPOCH,
+        Instant.ofEpochSecond(random.nextLong(-1_000_000_000_000L, 1_000_000_000_000L), 1),
+        Instant.ofEpochSecond(1_800_000_000, random.nextInt(1_000_000_000)));
   }
 
   private Duration duration() {

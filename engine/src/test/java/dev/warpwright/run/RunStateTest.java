@@ -282,6 +282,12 @@ final class RunStateTest {
         new ToolFinished(
             "c1", "tool", Optional.of("other"), true, Json.of("x"), false, Duration.ZERO),
         new ToolReconciled("c1", "other", Verdict.SUCCEEDED, Optional.empty(), "ann"));
+    for (String evidence : List.of("", "sha256:0", "md5:" + "0".repeat(64))) {
+      assertRefuses(
+          state,
+          new ToolReconciled(
+              "c1", "key-c1", Verdict.SUCCEEDED, Optional.empty(), "ann", Optional.of(evidence)));
+    }
     assertAccepts(state, ended("c1", false));
     assertRefuses(
         state,

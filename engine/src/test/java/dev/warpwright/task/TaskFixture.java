@@ -1,10 +1,10 @@
 package dev.warpwright.task;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.testing.LeakCheck;
+import dev.warpwright.testing.Leftovers;
 import dev.warpwright.testing.ManualTime;
 import java.time.Duration;
 import java.util.Queue;
@@ -20,9 +20,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 final class TaskFixture implements AfterEachCallback {
   static final Duration GRACE = Duration.ofMillis(100);
 
-  final ManualTime time = new ManualTime();
+  private final LeakCheck leaks = new LeakCheck();
+  final ManualTime time = leaks.watch(new ManualTime());
   final TaskTree tree = TaskTree.builder().time(time).abandonGrace(GRACE).build();
   private final Queue<Stubborn> stubborn = new ConcurrentLinkedQueue<>();
+
+  TaskFixture() {
+    leaks.watch(Leftovers.of(tree));
+  }
 
   Stubborn stubborn() {
     Stubborn body = new Stubborn();
@@ -66,11 +71,7 @@ final class TaskFixture implements AfterEachCallback {
   @Override
   public void afterEach(ExtensionContext context) {
     stubborn.forEach(Stubborn::release);
-    until("the end of all tasks: " + tree.live(), () -> tree.liveCount() == 0);
-    until("the end of the abandoned: " + tree.abandoned(), () -> tree.abandoned().isEmpty());
-    until("the last alarm: " + time, () -> time.pendingAlarms() == 0);
+    leaks.afterEach(context);
     assertNull(Node.innermost(), "left in the thread-local");
-    assertFalse(Thread.interrupted(), "a stray interrupt");
-    assertEquals(0, tree.liveCount());
   }
 }

@@ -1,7 +1,9 @@
 package dev.warpwright.task;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,10 +11,13 @@ import dev.warpwright.task.Outcome.Cancelled;
 import dev.warpwright.task.Outcome.Failure;
 import dev.warpwright.task.Outcome.Success;
 import dev.warpwright.task.Outcome.TimedOut;
+import dev.warpwright.task.TaskTrace.End;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Random;
@@ -53,10 +58,24 @@ class TaskStressTest {
 
   /** A task, and what its body knows of itself. */
   private static final class Child {
+    final String name;
+    final String parent;
     volatile @Nullable Task<Object> forked;
     volatile @Nullable Outcome<Object> seen; // as the owner first saw it
     volatile @Nullable Object returned;
     volatile @Nullable Throwable thrown;
+
+    Child(String name, String parent) {
+      this.name = name;
+      this.parent = parent;
+    }
+
+    Outcome<Object> outcome() {
+      Task<Object> task = forked;
+      Outcome<Object> outcome = task == null ? seen : task.outcome();
+      assertNotNull(outcome);
+      return outcome;
+    }
   }
 
   private static final class RandomTree {
@@ -69,6 +88,8 @@ class TaskStressTest {
     private final AtomicReference<@Nullable TaskScope> root = new AtomicReference<>();
     private final Queue<Child> children = new ConcurrentLinkedQueue<>();
     private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger scopes = new AtomicInteger();
+    private final AtomicInteger tasks = new AtomicInteger();
     private boolean interrupted;
 
     RandomTree(long seed) {
@@ -96,6 +117,44 @@ class TaskStressTest {
       for (Child child : children) {
         check(child, counts);
       }
+      checkTrace();
+    }
+
+    /** Every task stands in the trace once, where it was started, with the end that it had. */
+    private void checkTrace() {
+      TaskScope scope = root.get();
+      assertNotNull(scope);
+      TaskTrace trace = scope.trace().orElseThrow();
+      Map<String, TaskTrace> found = new HashMap<>();
+      Map<String, String> parents = new HashMap<>();
+      collect(trace, found, parents);
+      for (Child child : children) {
+        TaskTrace node = found.get(child.name);
+        assertNotNull(node, child.name);
+        assertEquals(child.parent, parents.get(child.name));
+        assertEquals(endOf(child.outcome()), node.end());
+      }
+      assertEquals(children.size() + scopes.get(), found.size());
+      found.values().forEach(node -> assertNotEquals(new End.Running(), node.end()));
+    }
+
+    private static void collect(
+        TaskTrace node, Map<String, TaskTrace> found, Map<String, String> parents) {
+      assertNull(found.put(node.name(), node), node.name());
+      assertEquals(0, node.omitted());
+      for (TaskTrace child : node.children()) {
+        parents.put(child.name(), node.name());
+        collect(child, found, parents);
+      }
+    }
+
+    private static End endOf(Outcome<Object> outcome) {
+      return switch (outcome) {
+        case Success<Object> success -> new End.Succeeded();
+        case Failure<Object>(var cause) -> new End.Failed(cause.getClass().getName());
+        case TimedOut<Object>(var abandoned) -> new End.TimedOut(abandoned);
+        case Cancelled<Object>(var reason, var abandoned) -> new End.Cancelled(abandoned);
+      };
     }
 
     private void checkThatOnlyAbandonedTasksAreLeft() {
@@ -129,7 +188,7 @@ class TaskStressTest {
 
     /** Opens a scope, starts some tasks, waits for them or not, closes it. */
     private void scope(Random random, int depth) {
-      try (TaskScope scope = tree.open("scope", "s" + depth, deadline(random))) {
+      try (TaskScope scope = open(random, depth)) {
         if (depth == 0) {
           root.set(scope);
           opened.countDown();
@@ -149,6 +208,13 @@ class TaskStressTest {
       }
     }
 
+    private TaskScope open(Random random, int depth) {
+      String name = "scope " + scopes.getAndIncrement();
+      return depth == 0 || random.nextInt(4) == 0
+          ? tree.openRecorded("scope", name, deadline(random))
+          : tree.open("scope", name, deadline(random));
+    }
+
     private Deadline deadline(Random random) {
       return Deadline.after(
           tree.time(),
@@ -156,14 +222,18 @@ class TaskStressTest {
     }
 
     private void start(TaskScope scope, Random random, int depth) {
-      Child child = new Child();
+      String scopePath = scope.path();
+      Child child =
+          new Child(
+              "task " + tasks.getAndIncrement(),
+              scopePath.substring(scopePath.lastIndexOf('/') + 1));
       children.add(child);
       Random ofBody = new Random(random.nextLong());
       Callable<Object> body = () -> counted(child, ofBody, depth);
       if (random.nextInt(3) == 0) {
-        child.seen = scope.call("call", "call", deadline(random), body);
+        child.seen = scope.call("call", child.name, deadline(random), body);
       } else {
-        Task<Object> task = scope.fork("fork", "fork", deadline(random), body);
+        Task<Object> task = scope.fork("fork", child.name, deadline(random), body);
         child.forked = task;
         child.seen = task.isDone() ? task.outcome() : null;
       }
@@ -208,9 +278,7 @@ class TaskStressTest {
     }
 
     private void check(Child child, int[] counts) {
-      Task<Object> task = child.forked;
-      Outcome<Object> outcome = task == null ? child.seen : task.outcome();
-      assertNotNull(outcome);
+      Outcome<Object> outcome = child.outcome();
       if (child.seen != null) {
         assertSame(child.seen, outcome);
       }

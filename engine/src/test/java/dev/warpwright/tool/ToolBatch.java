@@ -1,7 +1,5 @@
 package dev.warpwright.tool;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.Json;
@@ -9,6 +7,8 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
+import dev.warpwright.testing.LeakCheck;
+import dev.warpwright.testing.Leftovers;
 import dev.warpwright.testing.ManualTime;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
@@ -32,13 +32,18 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 final class ToolBatch implements AfterEachCallback {
   static final Duration GRACE = Duration.ofMillis(100);
 
-  final ManualTime time = new ManualTime();
+  private final LeakCheck leaks = new LeakCheck();
+  final ManualTime time = leaks.watch(new ManualTime());
   final TaskTree tree = TaskTree.builder().time(time).abandonGrace(GRACE).build();
   final ConcurrentLinkedQueue<String> trail = new ConcurrentLinkedQueue<>();
   final RunningKeys runningKeys = new RunningKeys();
   ToolExecution options = ToolExecution.DEFAULT;
   boolean modelDeclaresParallel = true;
   private final List<CountDownLatch> gates = new ArrayList<>();
+
+  ToolBatch() {
+    leaks.watch(Leftovers.of(tree));
+  }
 
   /** What all tools of these tests take. */
   public record Input(String text) {}
@@ -53,6 +58,11 @@ final class ToolBatch implements AfterEachCallback {
         @Override
         public void ended(ToolRun run, ToolEnd.Known end) {
           trail.add("ended " + name(run) + (end.error() ? " badly" : ""));
+        }
+
+        @Override
+        public void endedLate(ToolRun run, ToolEnd.Known end) {
+          trail.add("ended late " + name(run));
         }
       };
 
@@ -138,8 +148,8 @@ final class ToolBatch implements AfterEachCallback {
     }
   }
 
-  void awaitWaitOf(Duration wait) {
-    until(() -> time.toString().contains("in " + wait + ": "));
+  void awaitWaitOf(Duration wait) throws InterruptedException {
+    time.awaitAlarmIn(wait);
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // it only saves processor time
@@ -153,10 +163,7 @@ final class ToolBatch implements AfterEachCallback {
 
   @Override
   public void afterEach(ExtensionContext context) {
-    assertFalse(Thread.interrupted(), "a stray interrupt");
     gates.forEach(CountDownLatch::countDown);
-    until(() -> tree.liveCount() == 0);
-    assertEquals(List.of(), tree.abandoned());
-    until(() -> time.pendingAlarms() == 0);
+    leaks.afterEach(context);
   }
 }

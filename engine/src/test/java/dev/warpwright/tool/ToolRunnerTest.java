@@ -140,6 +140,9 @@ final class ToolRunnerTest {
           }
 
           @Override
+          public void endedLate(ToolRun run, ToolEnd.Known end) {}
+
+          @Override
           public void ended(ToolRun run, ToolEnd.Known end) {}
         };
     try (TaskScope scope = batch.tree.open("operation", "operation")) {
@@ -278,6 +281,7 @@ final class ToolRunnerTest {
 
   @ParameterizedTest
   @CsvSource({"PURE, Known", "IDEMPOTENT, Unknown", "ONCE, Unknown"})
+  @Tag("A61")
   void aToolThatDoesNotKnowWhetherItHasActedPutsItsCallInDoubt(EffectClass effect, String end) {
     Tool tool =
         tool(
@@ -288,6 +292,13 @@ final class ToolRunnerTest {
             .build();
 
     assertEquals(end, batch.run(one(tool)).getFirst().getClass().getSimpleName());
+    assertEquals(
+        effect == EffectClass.IDEMPOTENT
+            ? List.of("starting [a]", "starting [a again]")
+            : effect == EffectClass.ONCE
+                ? List.of("starting [a]")
+                : List.of("starting [a]", "ended a badly"),
+        List.copyOf(batch.trail));
   }
 
   @Test
@@ -331,6 +342,38 @@ final class ToolRunnerTest {
     release.countDown();
     ToolBatch.until(() -> batch.tree.abandoned().isEmpty());
     assertEquals(new Reconciler.Finding.NotExecuted(), found(stubborn));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PURE, false", "ONCE, true"})
+  @Tag("A62")
+  void whatAToolReturnsAfterItWasGivenUpIsToldOnceUnlessItHasNoEffect(
+      EffectClass effect, boolean told) throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch release = batch.gate();
+    Tool stubborn =
+        tool(
+                effect,
+                (input, context) -> {
+                  begun.countDown();
+                  ToolBatch.awaitStubbornly(release);
+                  return "late";
+                })
+            .timeout(LIMIT)
+            .build();
+    FutureTask<List<ToolEnd>> ends = ToolBatch.elsewhere(() -> batch.run(one(stubborn)));
+    ToolBatch.await(begun);
+    batch.awaitWaitOf(LIMIT);
+    batch.time.advance(LIMIT);
+    batch.awaitWaitOf(ToolBatch.GRACE);
+    batch.time.advance(ToolBatch.GRACE);
+    ToolBatch.get(ends);
+    assertEquals(0, batch.trail.stream().filter("ended late a"::equals).count());
+
+    release.countDown();
+    ToolBatch.until(() -> batch.tree.abandoned().isEmpty());
+
+    assertEquals(told ? 1 : 0, batch.trail.stream().filter("ended late a"::equals).count());
   }
 
   @Test
@@ -517,6 +560,9 @@ final class ToolRunnerTest {
             public void starting(List<ToolRun> runs) {
               scope.cancel("while the intent was written");
             }
+
+            @Override
+            public void endedLate(ToolRun run, ToolEnd.Known end) {}
 
             @Override
             public void ended(ToolRun run, ToolEnd.Known end) {}

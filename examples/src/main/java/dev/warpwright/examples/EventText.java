@@ -41,12 +41,18 @@ final class EventText {
               .formatted(tool.tool(), tool.effect(), tool.attempt(), tool.arguments().text());
       case ToolFinished tool -> finished(tool);
       case ToolReconciled found ->
-          "%s %s, says the %s"
-              .formatted(found.callId(), found.verdict(), found.decidedBy())
-              .concat(found.output().map(output -> ": " + output.text()).orElse(""));
+          "%s %s, says the %s%s%s"
+              .formatted(
+                  found.callId(),
+                  found.verdict(),
+                  found.decidedBy(),
+                  found.output().map(output -> ": " + output.text()).orElse(""),
+                  found.evidence().map(digest -> "\nevidence " + digest).orElse(""));
       case RunSuspended suspended ->
-          "Waits for %s: %s"
-              .formatted(suspended.reason(), String.join(", ", suspended.awaited()))
+          "Waits for %s of %d calls"
+              .formatted(
+                  suspended.reason() == RunSuspended.Reason.APPROVAL ? "approval" : "the outcome",
+                  suspended.awaited().size())
               .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""));
       case RunResumed resumed -> "Goes on: " + resumed.cause();
       case RunCompleted completed ->
@@ -89,10 +95,10 @@ final class EventText {
   }
 
   private static String decided(ApprovalDecided decided) {
-    return "%s by %s%s%n%s"
+    return "%s%s%s%n%s"
         .formatted(
             decided.approve() ? "Approved" : "Denied",
-            decided.decidedBy().orElse("somebody"),
+            decided.decidedBy().map(who -> " by " + who).orElse(""),
             decided.reason().map(reason -> ": " + reason).orElse(""),
             decided.requestId());
   }

@@ -71,6 +71,7 @@ final class Main {
         .addSubcommand(new ApproveCommand(console))
         .addSubcommand(new RunsCommand(console))
         .addSubcommand(new ShowCommand(console))
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .setOut(console.out())
         .setErr(console.err())
         .setParameterExceptionHandler((wrong, _) -> wrongArguments(console, wrong))

@@ -1,13 +1,16 @@
 package dev.warpwright.examples;
 
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Runs;
 import java.time.temporal.ChronoUnit;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** Lists the runs of a database. */
 @Command(
@@ -21,6 +24,16 @@ final class RunsCommand implements Callable<Integer> {
 
   @Mixin private final DatabaseOption database = new DatabaseOption();
 
+  @Option(
+      names = "--status",
+      split = ",",
+      paramLabel = "STATUS",
+      description = {
+        "Only runs of these statuses, such as WAITING_APPROVAL,FAILED. The statuses are:",
+        "${COMPLETION-CANDIDATES}"
+      })
+  private final Set<RunStatus> statuses = EnumSet.noneOf(RunStatus.class);
+
   RunsCommand(Console console) {
     this.console = console;
   }
@@ -29,7 +42,7 @@ final class RunsCommand implements Callable<Integer> {
   public Integer call() {
     try (RunStore store = Databases.openExisting(database.url())) {
       console.print(ROW.formatted("STATUS", "TICKET", "RUN", "EVENTS", "UPDATED"));
-      RunPages.forEach(Runs.in(store), Set.of(), this::print);
+      RunPages.forEach(Runs.in(store), statuses, this::print);
       return 0;
     }
   }

@@ -3,25 +3,28 @@ package dev.warpwright.examples;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
-import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Shows what happened in a run. */
+/** Shows where a run stands and what happened in it. */
 @Command(
     name = "show",
     sortOptions = false,
-    description = "Shows what happened in a run, event by event.")
+    description = {
+      "Shows where a run stands and what happened in it, event by event.",
+      "Times are seconds since the run started."
+    })
 final class ShowCommand implements Callable<Integer> {
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS").withZone(ZoneId.systemDefault());
-  private static final String INDENT = " ".repeat(31);
+  private static final String INDENT = " ".repeat(17);
 
   private final Console console;
 
@@ -41,20 +44,32 @@ final class ShowCommand implements Callable<Integer> {
     }
     try (RunStore store = Databases.openExisting(database.url())) {
       List<LoggedEvent> log = Runs.in(store).log(new RunKey(RunScope.DEFAULT, run));
+      RunState state = RunState.of(log);
+      RunHeader.lines(state).forEach(line -> console.print(clean(line)));
+      console.print("");
       for (LoggedEvent event : log) {
         console.print(
-            "%4d  %s  %s"
+            "%4d %9s  %s"
                 .formatted(
                     event.sequence(),
-                    TIME.format(event.time()),
+                    since(state.startedAt(), event.time()),
                     indented(EventText.of(event.event()))));
       }
       return 0;
     }
   }
 
-  /** Lines below the first start in one column; what could steer a terminal is taken out. */
+  private static String since(Instant start, Instant time) {
+    return String.format(Locale.ROOT, "+%.3f", Duration.between(start, time).toMillis() / 1000.0);
+  }
+
+  /** Lines below the first start in one column. */
   private static String indented(String text) {
-    return text.strip().replaceAll("\\R", "\n" + INDENT).replaceAll("[\\p{Cntrl}&&[^\n]]", "?");
+    return clean(text.strip().replaceAll("\\R", "\n" + INDENT));
+  }
+
+  /** Takes out what could steer a terminal. */
+  private static String clean(String text) {
+    return text.replaceAll("[\\p{Cntrl}&&[^\n]]", "?");
   }
 }

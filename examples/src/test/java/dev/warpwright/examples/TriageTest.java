@@ -183,6 +183,37 @@ class TriageTest {
   }
 
   @Test
+  void runsAreListedByStatusAndShownWithWhatToDo() throws IOException {
+    cli.triage("--input", cli.tickets("T-0029", "T-0129").toString()).expect(0);
+    cli.approve("--run", cli.runOf("T-0129"), "--deny").expect(0);
+
+    for (String all : List.of("WAITING_APPROVAL,COMPLETED", "waiting_approval,completed")) {
+      assertEquals(3, Cli.run("runs", "--db", cli.db(), "--status", all).out().lines().count());
+    }
+    String waiting =
+        Cli.run("runs", "--db", cli.db(), "--status", "FAILED,WAITING_APPROVAL").expect(0).out();
+    assertEquals(2, waiting.lines().count(), waiting);
+    assertTrue(waiting.contains("T-0029"), waiting);
+    assertEquals(
+        1, Cli.run("runs", "--db", cli.db(), "--status", "FAILED").expect(0).out().lines().count());
+    assertTrue(
+        Cli.run("runs", "--db", cli.db(), "--status", "LATE")
+            .expect(2)
+            .errorLine()
+            .contains("NEEDS_RECONCILIATION"));
+
+    String run = cli.runOf("T-0029");
+    String shown = cli.show(run);
+    List<String> lines = shown.lines().toList();
+    assertEquals("Run      " + run, lines.getFirst());
+    assertEquals(
+        "Status   WAITING_APPROVAL: decide with approve --run " + run + " [--deny]", lines.get(1));
+    assertTrue(shown.contains("\nAsks     refund {"), shown);
+    assertTrue(shown.contains("   1    +0.000  Started: agent triage"), shown);
+    assertTrue(cli.show(cli.runOf("T-0129")).contains("\nStatus   COMPLETED\n"));
+  }
+
+  @Test
   void nothingIsApprovedWithoutTheEffectsOfTheTriage() throws IOException {
     cli.triage("--input", cli.tickets("T-0129").toString()).expect(0);
     String elsewhere = folder.resolve("elsewhere").toString();

@@ -85,6 +85,16 @@ public final class AnthropicMessages implements ProviderAdapter {
     return new MessagesModel(Objects.requireNonNull(modelId, "modelId"));
   }
 
+  /**
+   * How many exchanges with the provider are open: begun, and their answer neither read to its end
+   * nor given up. None of a call that has returned is.
+   *
+   * @return the number at this moment
+   */
+  public int openExchanges() {
+    return connection.openExchanges();
+  }
+
   /** Refuses new calls and aborts open ones; a client that the program supplied stays open. */
   @Override
   public void close() {

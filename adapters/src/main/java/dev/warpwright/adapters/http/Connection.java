@@ -56,6 +56,15 @@ public final class Connection implements AutoCloseable {
     return exchange.post(endpoint.resolve(path), headers, body, reader);
   }
 
+  /**
+   * How many exchanges are open: begun, and their answer neither read to its end nor given up.
+   *
+   * @return the number at this moment
+   */
+  public int openExchanges() {
+    return transport.leases();
+  }
+
   /** Refuses new calls and aborts open ones; a client that the program lent stays open. */
   @Override
   public void close() {

@@ -147,7 +147,7 @@ public final class ConnectionSettings {
           "%1$s needs an API key: call apiKey(…), or fromEnvironment() with %2$s set. For a compatible server that needs none, set its baseUrl(…)."
               .formatted(defaults.provider(), defaults.keyVariable()));
     }
-    return new Connection(endpoint, headers, transport(), new Failures(table, clock));
+    return new Connection(endpoint, headers, transport(), new Failures(table, clock, key()));
   }
 
   private URI base() {

@@ -31,16 +31,26 @@ public final class Failures {
 
   private final ErrorTable table;
   private final InstantSource clock;
+  private final Optional<String> credential;
 
   /**
    * Maps failures of one protocol.
    *
    * @param table what the protocol calls things
    * @param clock the wall clock
+   * @param credential what the connection authenticates with: a server may echo it in words that no
+   *     general rule of redaction recognises, so it is looked for literally
    */
-  public Failures(ErrorTable table, InstantSource clock) {
+  public Failures(ErrorTable table, InstantSource clock, Optional<String> credential) {
     this.table = table;
     this.clock = clock;
+    this.credential = credential;
+  }
+
+  private @Nullable String hide(@Nullable String text) {
+    return text == null || credential.isEmpty()
+        ? text
+        : text.replace(credential.get(), Redaction.REPLACEMENT);
   }
 
   /**
@@ -53,6 +63,7 @@ public final class Failures {
     return headers
         .firstValue(table.requestIdHeader())
         .filter(id -> !id.isBlank() && id.length() <= LONGEST_REQUEST_ID)
+        .map(this::hide)
         .map(Redaction::redact);
   }
 
@@ -103,9 +114,9 @@ public final class Failures {
     boolean overflow = table.isContextOverflow(status, error);
     return ProviderException.builder(overflow ? Kind.CONTEXT_LENGTH : kind, message)
         .status(status)
-        .code(table.decidingName(error))
+        .code(hide(table.decidingName(error)))
         .requestId(requestId(headers).orElse(null))
-        .providerMessage(error.message())
+        .providerMessage(hide(error.message()))
         .retryAfter(RetryAfter.read(headers, error.details(), status, clock.instant()).orElse(null))
         .build();
   }
@@ -150,7 +161,7 @@ public final class Failures {
         return io(Kind.CONNECT, "could not be connected to: the TLS handshake failed.", failure);
       }
       if (cause instanceof ProtocolException) {
-        return io(Kind.PROTOCOL, "did not answer in HTTP.", failure);
+        return io(Kind.PROTOCOL, "did not answer in HTTP.", null); // the cause quotes the answer
       }
     }
     return io(
@@ -161,7 +172,7 @@ public final class Failures {
         failure);
   }
 
-  private ProviderException io(Kind kind, String what, IOException failure) {
+  private ProviderException io(Kind kind, String what, @Nullable IOException failure) {
     return ProviderException.builder(kind, table.provider() + " " + what).cause(failure).build();
   }
 

@@ -109,6 +109,15 @@ public final class Transport implements AutoCloseable {
     return closed;
   }
 
+  /** How many leases are held. */
+  synchronized int leases() {
+    int running = current == null ? 0 : current.running;
+    for (Shared shared : retired) {
+      running += shared.running;
+    }
+    return running;
+  }
+
   /**
    * Refuses new calls; aborts the open ones of the clients that were made here, without waiting for
    * them. Whoever wants them to end drains before closing.

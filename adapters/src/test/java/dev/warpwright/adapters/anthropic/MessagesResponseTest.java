@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class MessagesResponseTest {
   private static final Failures FAILURES =
-      new Failures(MessagesErrors.TABLE, InstantSource.system());
+      new Failures(MessagesErrors.TABLE, InstantSource.system(), Optional.empty());
   private static final HttpHeaders HEADERS =
       HttpHeaders.of(Map.of("Request-Id", List.of("req_7")), (name, value) -> true);
 

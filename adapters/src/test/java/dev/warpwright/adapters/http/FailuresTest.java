@@ -31,7 +31,8 @@ final class FailuresTest {
               ErrorTable.COMMON_NAMES,
               ErrorTable.COMMON_CONTEXT_NAMES,
               List.of(ContextForm.of("too long by # tokens"))),
-          InstantSource.fixed(NOW));
+          InstantSource.fixed(NOW),
+          Optional.of("own-credential"));
   private static final HttpHeaders HEADERS =
       HttpHeaders.of(Map.of("X-Request-Id", List.of("req_1")), (name, value) -> true);
 
@@ -43,6 +44,16 @@ final class FailuresTest {
     var json = StrictJson.read(body);
     return FAILURES.event(
         ErrorObject.in(json).or(() -> ErrorObject.itself(json)).orElseThrow(), HEADERS);
+  }
+
+  @Test
+  @Tag("R358")
+  void the_connections_own_credential_is_hidden_wherever_a_server_repeats_it() {
+    ProviderException failure =
+        event("{\"error\":{\"message\":\"Bad key own-credential!\",\"code\":\"own-credential\"}}");
+
+    assertEquals("Bad key [REDACTED]!", failure.providerMessage().orElseThrow());
+    assertEquals("[REDACTED]", failure.code().orElseThrow());
   }
 
   @ParameterizedTest

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -45,7 +46,8 @@ final class JsonExchangeTest {
           ErrorTable.COMMON_NAMES,
           ErrorTable.COMMON_CONTEXT_NAMES,
           List.of());
-  private static final Failures FAILURES = new Failures(TABLE, InstantSource.system());
+  private static final Failures FAILURES =
+      new Failures(TABLE, InstantSource.system(), Optional.empty());
   private static final String JSON = "application/json";
 
   private final Transport transport = Transport.own(Duration.ofSeconds(10));

@@ -17,6 +17,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -43,7 +44,8 @@ final class TransportTest {
               ErrorTable.COMMON_NAMES,
               ErrorTable.COMMON_CONTEXT_NAMES,
               List.of()),
-          InstantSource.system());
+          InstantSource.system(),
+          Optional.empty());
 
   /** Answers for which the JDK's client does not close the connection. */
   enum Garbled {

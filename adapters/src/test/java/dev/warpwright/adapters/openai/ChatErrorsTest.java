@@ -9,6 +9,7 @@ import dev.warpwright.model.ProviderException.Kind;
 import java.net.http.HttpHeaders;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,7 +24,7 @@ final class ChatErrorsTest {
             .set(
                 "error",
                 StrictJson.mapper().createObjectNode().put("message", message).put("code", code));
-    return new Failures(ChatErrors.TABLE, InstantSource.system())
+    return new Failures(ChatErrors.TABLE, InstantSource.system(), Optional.empty())
         .event(ErrorObject.in(error).orElseThrow(), NO_HEADERS)
         .kind();
   }

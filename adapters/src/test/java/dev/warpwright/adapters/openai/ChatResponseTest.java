@@ -34,7 +34,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class ChatResponseTest {
-  private static final Failures FAILURES = new Failures(ChatErrors.TABLE, InstantSource.system());
+  private static final Failures FAILURES =
+      new Failures(ChatErrors.TABLE, InstantSource.system(), Optional.empty());
   private static final HttpHeaders HEADERS =
       HttpHeaders.of(Map.of("X-Request-ID", List.of("req_7")), (name, value) -> true);
 

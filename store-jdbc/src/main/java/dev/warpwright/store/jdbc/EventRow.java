@@ -58,6 +58,18 @@ final class EventRow {
         timeNanos);
   }
 
+  /** An event as another store or a result gave it. */
+  static EventRow of(LoggedEvent logged) {
+    return new EventRow(
+        logged.sequence(),
+        RunEventCodec.type(logged.event()),
+        RunEventCodec.version(logged),
+        CODEC_JSON,
+        RunEventCodec.encode(logged),
+        logged.writer(),
+        Times.nanos(logged.time()));
+  }
+
   static EventRow read(ResultSet row) throws SQLException {
     return new EventRow(
         row.getLong(1),
@@ -76,12 +88,14 @@ final class EventRow {
           "The event %d of the run %s is written in codec %d; this version of Warpwright knows %d."
               .formatted(sequence, run, codec, CODEC_JSON));
     }
-    return new LoggedEvent(
+    return RunEventCodec.decode(
         run,
         sequence,
         Objects.requireNonNull(writer),
         Times.instant(timeNanos),
-        RunEventCodec.decode(type, version, body));
+        type,
+        version,
+        body);
   }
 
   long bytes() {

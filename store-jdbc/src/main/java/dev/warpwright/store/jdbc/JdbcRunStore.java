@@ -9,6 +9,7 @@ import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Writer;
@@ -226,6 +227,11 @@ public final class JdbcRunStore implements RunStore {
   @Override
   public Claim create(NewRun run, Deadline deadline) {
     return write(new Operation.Create(run, nextOwner(), nextAppendId()), deadline);
+  }
+
+  @Override
+  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
+    write(new Operation.Adopt(log, status, nextAppendId()), deadline);
   }
 
   @Override

@@ -49,7 +49,7 @@ final class JournalSession implements AutoCloseable {
         connection.prepareStatement(
             "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key,"
                 + " status, sequence, owner, owner_epoch, created_nanos, updated_nanos)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
+                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             new String[] {"id"});
     this.advance =
         connection.prepareStatement(
@@ -161,19 +161,24 @@ final class JournalSession implements AutoCloseable {
     }
   }
 
-  /** Writes the row of a new run that stands at sequence 1; returns its internal id. */
+  /** Writes the row of a new run; returns its internal id. */
   long insertRun(
-      RunKey run, String agentId, @Nullable String idempotencyKey, Writer owner, long timeNanos)
+      RunKey run,
+      String agentId,
+      @Nullable String idempotencyKey,
+      RunRow.Head head,
+      @Nullable Writer owner)
       throws SQLException {
     setScope(insertRun, 0, run.scope());
     insertRun.setString(4, run.runId());
     insertRun.setString(5, agentId);
     insertRun.setString(6, idempotencyKey);
-    insertRun.setString(7, RunStatus.RUNNING.name());
-    insertRun.setString(8, owner.name());
-    insertRun.setLong(9, owner.epoch());
-    insertRun.setLong(10, timeNanos);
-    insertRun.setLong(11, timeNanos);
+    insertRun.setString(7, head.status().name());
+    insertRun.setLong(8, head.sequence());
+    insertRun.setString(9, owner == null ? null : owner.name());
+    insertRun.setLong(10, owner == null ? 0 : owner.epoch());
+    insertRun.setLong(11, head.createdNanos());
+    insertRun.setLong(12, head.updatedNanos());
     insertRun.executeUpdate();
     try (ResultSet keys = insertRun.getGeneratedKeys()) {
       keys.next();

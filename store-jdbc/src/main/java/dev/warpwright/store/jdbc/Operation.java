@@ -5,8 +5,11 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.Append;
+import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
 import dev.warpwright.run.Writer;
 import java.sql.SQLException;
@@ -74,7 +77,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
    * owner outlives the process.
    */
   final boolean wroteEvents() {
-    return isDone() && (this instanceof Create || this instanceof AppendEvents);
+    return isDone()
+        && (this instanceof Create || this instanceof AppendEvents || this instanceof Adopt);
   }
 
   /** Whether it was not refused and did not fail. */
@@ -143,7 +147,13 @@ abstract sealed class Operation<T extends @Nullable Object> {
         return conflict("The run " + run + " exists already in its scope.");
       }
       String agent = request.started().agentId();
-      long id = session.insertRun(run, agent, key, owner, started.timeNanos);
+      long id =
+          session.insertRun(
+              run,
+              agent,
+              key,
+              new RunRow.Head(1, RunStatus.RUNNING, started.timeNanos, started.timeNanos),
+              owner);
       session.addEvent(id, started, owner, appendId);
       return new Verdict.Done<>(new Claim.Won(owner));
     }
@@ -159,6 +169,64 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Optional<Release> handBack() {
       return Optional.of(new Release(run, owner));
+    }
+  }
+
+  /** See {@code RunStore.adopt}. */
+  static final class Adopt extends Operation<@Nullable Void> {
+    private final RunStarted started;
+    private final RunStatus status;
+    private final List<EventRow> events;
+    private final long appendId;
+    private final long bytes;
+
+    Adopt(List<LoggedEvent> log, RunStatus status, long appendId) {
+      super(log.getFirst().run());
+      this.started = (RunStarted) log.getFirst().event();
+      this.status = status;
+      this.events = log.stream().map(EventRow::of).toList();
+      this.appendId = appendId;
+      this.bytes = events.stream().mapToLong(EventRow::bytes).sum();
+    }
+
+    @Override
+    int events() {
+      return events.size();
+    }
+
+    @Override
+    long bytes() {
+      return bytes;
+    }
+
+    @Override
+    Verdict<@Nullable Void> perform(JournalSession session, long epoch) throws SQLException {
+      String key = started.idempotencyKey().orElse(null);
+      Optional<RunKey> taken = key == null ? Optional.empty() : session.findKey(run.scope(), key);
+      if (taken.isPresent()) {
+        return conflict(
+            "The run %s cannot be taken in: its key belongs to run %s."
+                .formatted(run, taken.get()));
+      }
+      if (session.findRun(run).isPresent()) {
+        return conflict("The run " + run + " exists already in its scope.");
+      }
+      RunRow.Head head =
+          new RunRow.Head(
+              events.size(), status, events.getFirst().timeNanos, events.getLast().timeNanos);
+      long id = session.insertRun(run, started.agentId(), key, head, null);
+      for (EventRow event : events) {
+        session.addEvent(id, event, Objects.requireNonNull(event.writer), appendId);
+      }
+      return new Verdict.Done<>(null);
+    }
+
+    @Override
+    Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) throws SQLException {
+      Optional<RunRow> row = session.findRun(run);
+      return row.isPresent() && session.isWritten(row.get().id(), 1, appendId)
+          ? Optional.of(new Verdict.Done<>(null))
+          : Optional.empty();
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.store.jdbc;
 
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.Writer;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param owner its owner, who may be gone
  */
 record RunRow(long id, long sequence, @Nullable Writer owner, long updatedNanos) {
+  /** Where the log of a run ends and begins, as its row says. */
+  record Head(long sequence, RunStatus status, long createdNanos, long updatedNanos) {}
+
   /** Whether somebody who opened the store before this epoch owns it, or nobody. */
   boolean isFree(long epoch) {
     return owner == null || owner.epoch() < epoch;

@@ -236,6 +236,34 @@ final class JdbcRunStoreCommitTest {
     assertTrue(store.awaitRelease(run(8), soon()));
   }
 
+  @ParameterizedTest
+  @EnumSource(
+      value = Boundary.class,
+      names = {"BEFORE_STATEMENT", "BEFORE_COMMIT", "AFTER_COMMIT", "BEFORE_ACKNOWLEDGEMENT"})
+  @Tag("A121")
+  @Tag("A149")
+  void a_log_is_taken_in_once_when_the_database_fails_at_a_boundary(Boundary boundary) {
+    Writer owner = create(run(1));
+    store.append(append(run(1), 1, owner), soon());
+    List<LoggedEvent> log =
+        store.load(run(1), 1, soon()).stream()
+            .map(
+                logged ->
+                    new LoggedEvent(
+                        new RunKey(RunScope.of("other"), "copy"),
+                        logged.sequence(),
+                        logged.writer(),
+                        logged.time(),
+                        logged.event()))
+            .toList();
+    gate.failAt(boundary, 1);
+
+    store.adopt(log, RunStatus.FAILED, soon());
+
+    assertEquals(log, store.load(log.getFirst().run(), 1, soon()));
+    assertContiguous(log.getFirst().run(), 3);
+  }
+
   @Test
   @Tag("A121")
   void a_database_that_goes_on_failing_is_reported_and_recovers() {

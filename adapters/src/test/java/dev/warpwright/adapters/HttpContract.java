@@ -1,0 +1,45 @@
+package dev.warpwright.adapters;
+
+import dev.warpwright.adapters.scripted.Script;
+import dev.warpwright.adapters.scripted.ScriptedServer;
+import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.testing.LeakCheck;
+import dev.warpwright.testing.Leftovers;
+import java.net.URI;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.ToIntFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The contract of models over real sockets; no exchange is left open after a test. */
+abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract {
+  @RegisterExtension final LeakCheck leaks = new LeakCheck();
+
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final ToIntFunction<A> openExchanges;
+
+  HttpContract(ToIntFunction<A> openExchanges) {
+    this.openExchanges = openExchanges;
+  }
+
+  abstract A adapter(URI baseUrl);
+
+  @Override
+  Subject playing(Script script) {
+    ScriptedServer server = ScriptedServer.start(script);
+    opened.push(server);
+    A adapter = adapter(server.uri());
+    opened.push(adapter);
+    leaks.watch(Leftovers.count("open exchanges", () -> openExchanges.applyAsInt(adapter)));
+    leaks.watch(Leftovers.count("open connections", server::openConnections));
+    return new Subject(adapter.model("model"), server::requests);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable closeable : opened) {
+      closeable.close();
+    }
+  }
+}

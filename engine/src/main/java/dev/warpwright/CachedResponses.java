@@ -1,0 +1,153 @@
+package dev.warpwright;
+
+import dev.warpwright.control.CacheKey;
+import dev.warpwright.control.CachePolicy;
+import dev.warpwright.control.Cacheability;
+import dev.warpwright.control.ResponseCache;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.TaskScope;
+import dev.warpwright.task.TaskTree;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Looks answers up and keeps them, without letting the cache harm the operation. */
+final class CachedResponses {
+  /** So many writes may be under way; one more is dropped. */
+  static final int MAX_PENDING = 256;
+
+  private final TaskTree tree;
+  private final ResponseCache cache;
+  private final Duration timeout;
+  private final Semaphore room = new Semaphore(MAX_PENDING);
+  private final Set<Object> pending = ConcurrentHashMap.newKeySet(); // a ticket for each write
+  private final Set<TaskScope> flushing = ConcurrentHashMap.newKeySet();
+  private final LongAdder dropped = new LongAdder();
+  private final LongAdder failures = new LongAdder();
+
+  CachedResponses(TaskTree tree, CachePolicy policy) {
+    this.tree = tree;
+    this.cache = policy.cache();
+    this.timeout = policy.timeout();
+  }
+
+  /**
+   * Looks an answer up. Whatever goes wrong is a miss; whether the caller still wants to go on is
+   * for the caller to see.
+   *
+   * @param scope the caller's own
+   */
+  Optional<ModelResponse> get(TaskScope scope, CacheKey key) {
+    if (!cache.blocking()) {
+      return getHere(key);
+    }
+    Deadline deadline = Deadline.after(tree.time(), timeout);
+    return switch (scope.call("cache", "cache read", deadline, () -> cache.get(key))) {
+      case Outcome.Success<Optional<ModelResponse>>(var found) -> usable(found);
+      case Outcome.Cancelled<?> cancelled -> Optional.empty();
+      default -> {
+        failures.increment();
+        yield Optional.empty();
+      }
+    };
+  }
+
+  /**
+   * Looks once more, where that takes no time. For whoever leads a shared call: between its look-up
+   * and now the call before may have ended, and have put its answer.
+   */
+  Optional<ModelResponse> getAgain(CacheKey key) {
+    return cache.blocking() ? Optional.empty() : getHere(key);
+  }
+
+  private Optional<ModelResponse> getHere(CacheKey key) {
+    try {
+      return usable(cache.get(key));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } catch (RuntimeException e) {
+      failures.increment();
+      return Optional.empty();
+    }
+  }
+
+  /** A shared backend may hold what somebody else put there; tool calls, say. */
+  private static Optional<ModelResponse> usable(Optional<ModelResponse> found) {
+    return found == null ? Optional.empty() : found.filter(Cacheability::storable);
+  }
+
+  /** Keeps an answer that may be kept. Nobody waits, and nobody is told if it fails. */
+  void put(CacheKey key, ModelResponse response) {
+    if (!Cacheability.storable(response)) {
+      return;
+    }
+    if (!cache.blocking()) {
+      write(key, response);
+      return;
+    }
+    if (!room.tryAcquire()) {
+      dropped.increment();
+      return;
+    }
+    Object ticket = new Object();
+    pending.add(ticket);
+    tree.detach(
+        "cache",
+        "cache write",
+        timeout,
+        () -> {
+          try {
+            write(key, response);
+          } finally {
+            pending.remove(ticket);
+            room.release();
+            flushing.forEach(TaskScope::wake);
+          }
+        });
+  }
+
+  private void write(CacheKey key, ModelResponse response) {
+    try {
+      cache.put(key, response);
+    } catch (InterruptedException e) {
+      failures.increment();
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      failures.increment(); // the answer will be asked for again, and that is all
+    }
+  }
+
+  /** Waits for the writes that are pending now; whether they ended in time. */
+  boolean flush(Duration atMost) {
+    List<Object> batch = List.copyOf(pending);
+    try (TaskScope scope = tree.open("flush", "flush of cache writes")) {
+      flushing.add(scope);
+      try {
+        return scope.await(
+            () -> batch.stream().noneMatch(pending::contains), Deadline.after(tree.time(), atMost));
+      } finally {
+        flushing.remove(scope);
+      }
+    }
+  }
+
+  int pendingWrites() {
+    return pending.size();
+  }
+
+  long droppedWrites() {
+    return dropped.sum();
+  }
+
+  /** How many look-ups and writes have failed or run out of their time. */
+  long failures() {
+    return failures.sum();
+  }
+}

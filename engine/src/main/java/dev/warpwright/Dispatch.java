@@ -1,0 +1,43 @@
+package dev.warpwright;
+
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.Target;
+import dev.warpwright.route.RoutePlan.Candidate;
+import dev.warpwright.task.Deadline;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * One call that is about to be made: to whom, what, and until when.
+ *
+ * @param step the step
+ * @param candidate the target and its model
+ * @param retry 0 for the first dispatch to this target in this step
+ * @param name the name of its task
+ * @param call what is asked
+ * @param inputTokens the estimated input
+ * @param budgetScope whose money it is, if the request says so
+ * @param startNanos when the attempt began
+ * @param deadline the attempt's, which is not later than the operation's
+ */
+record Dispatch(
+    int step,
+    Candidate candidate,
+    int retry,
+    String name,
+    ModelCall call,
+    long inputTokens,
+    Optional<String> budgetScope,
+    long startNanos,
+    Deadline deadline) {
+  Target target() {
+    return candidate.target();
+  }
+
+  /** What the call may use at most; empty if it sets no limit to its output. */
+  OptionalLong mostTokens() {
+    return call.maxTokens().isPresent()
+        ? OptionalLong.of(inputTokens + call.maxTokens().getAsInt())
+        : OptionalLong.empty();
+  }
+}

@@ -1,0 +1,175 @@
+package dev.warpwright;
+
+import dev.warpwright.control.Admission;
+import dev.warpwright.control.AdmissionController;
+import dev.warpwright.control.AdmissionPermit;
+import dev.warpwright.control.AdmissionRequest;
+import dev.warpwright.cost.CostAccounting;
+import dev.warpwright.model.CostValuation;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.TokenCount.Provenance;
+import dev.warpwright.model.Usage;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.TaskScope;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A call to a provider with what it takes to be let through: a place at the target, then money set
+ * aside, then the call itself as a task, then its price. Whatever was taken is given back on every
+ * way out, each once, in the reverse order.
+ */
+final class ProviderCall {
+  private final AdmissionController admission;
+  private final Optional<Budget> budget;
+  private final Optional<CostAccounting> accounting;
+
+  ProviderCall(
+      AdmissionController admission, Optional<Budget> budget, Optional<CostAccounting> accounting) {
+    this.admission = admission;
+    this.budget = budget;
+    this.accounting = accounting;
+  }
+
+  /** Makes the call as a child of a scope. */
+  CallEnd make(TaskScope scope, Dispatch dispatch) {
+    return switch (admit(scope, dispatch)) {
+      case Place.Given(AdmissionPermit permit) -> {
+        try (permit) {
+          yield reserveAndCall(scope, dispatch, permit);
+        }
+      }
+      case Place.None(CallEnd why) -> why;
+    };
+  }
+
+  /** A place at the target, or why there is none. */
+  private sealed interface Place {
+    record Given(AdmissionPermit permit) implements Place {}
+
+    record None(CallEnd why) implements Place {}
+  }
+
+  private Place admit(TaskScope scope, Dispatch dispatch) {
+    AdmissionRequest request =
+        new AdmissionRequest(dispatch.target(), dispatch.mostTokens(), dispatch.deadline());
+    try {
+      return switch (admission.tryAcquire(request)) {
+        case Admission.Decision decided -> place(decided);
+        case Admission.MustWait queued -> waitForPlace(scope, dispatch, request);
+      };
+    } catch (RuntimeException e) {
+      return broken(e);
+    }
+  }
+
+  private Place waitForPlace(TaskScope scope, Dispatch dispatch, AdmissionRequest request) {
+    Outcome<Decided> outcome =
+        scope.acquire(
+            "admission",
+            "admission of " + dispatch.name(),
+            dispatch.deadline(),
+            () -> new Decided(admission.acquire(request)));
+    return switch (outcome) {
+      case Outcome.Success<Decided>(Decided(Admission.Decision decision)) -> place(decision);
+      case Outcome.Failure<Decided>(Error error) -> throw error;
+      case Outcome.Failure<Decided>(Throwable cause) -> broken(cause);
+      case Outcome.TimedOut<Decided> late -> new Place.None(new CallEnd.TimedOut(Optional.empty()));
+      case Outcome.Cancelled<Decided>(String reason, boolean abandoned) ->
+          new Place.None(new CallEnd.Cancelled(reason, Optional.empty()));
+    };
+  }
+
+  /** A decision that gives the place back if it comes too late. */
+  private record Decided(Admission.Decision decision) implements AutoCloseable {
+    @Override
+    public void close() {
+      if (decision instanceof Admission.Admitted(AdmissionPermit permit)) {
+        permit.close();
+      }
+    }
+  }
+
+  private static Place place(Admission.Decision decision) {
+    return switch (decision) {
+      case Admission.Admitted(AdmissionPermit permit) -> new Place.Given(permit);
+      case Admission.Denied denied -> new Place.None(new CallEnd.NotAdmitted(denied.message()));
+    };
+  }
+
+  private static Place broken(Throwable cause) {
+    return new Place.None(
+        new CallEnd.NotAdmitted(
+            "The admission controller failed: " + cause.getClass().getName() + "."));
+  }
+
+  private CallEnd reserveAndCall(TaskScope scope, Dispatch dispatch, AdmissionPermit permit) {
+    if (budget.isEmpty()) {
+      return call(scope, dispatch, permit);
+    }
+    return switch (budget.get().reserve(scope, dispatch)) {
+      case Budget.Result.Held(Budget.Reservation reservation) ->
+          callAndSettle(scope, dispatch, permit, reservation);
+      case Budget.Result.Denied(String message) -> new CallEnd.NoBudget(message);
+      case Budget.Result.Over(Outcome.Cancelled<?>(String reason, boolean abandoned)) ->
+          new CallEnd.Cancelled(reason, Optional.empty());
+      case Budget.Result.Over over -> new CallEnd.TimedOut(Optional.empty());
+    };
+  }
+
+  private CallEnd callAndSettle(
+      TaskScope scope, Dispatch dispatch, AdmissionPermit permit, Budget.Reservation reservation) {
+    CallEnd end = call(scope, dispatch, permit);
+    if (end.cost().isEmpty()) {
+      reservation.cancel(); // the end of the operation came before the call
+    } else if (end instanceof CallEnd.Answered) {
+      reservation.settle(end.cost().get());
+    } else {
+      reservation.keepAsUncertain();
+    }
+    return end;
+  }
+
+  private CallEnd call(TaskScope scope, Dispatch dispatch, AdmissionPermit permit) {
+    AtomicBoolean begun = new AtomicBoolean();
+    Outcome<ModelResponse> outcome =
+        scope.call(
+            "attempt",
+            dispatch.name(),
+            dispatch.deadline(),
+            () -> {
+              begun.set(true);
+              return Answers.ask(
+                  dispatch.target().provider(), dispatch.candidate().model(), dispatch.call());
+            });
+    return switch (outcome) {
+      case Outcome.Success<ModelResponse>(ModelResponse response) -> {
+        reconcile(permit, response.usage());
+        yield new CallEnd.Answered(response, value(dispatch, response.usage()), false);
+      }
+      case Outcome.Failure<ModelResponse>(Throwable cause) ->
+          new CallEnd.Failed(cause, value(dispatch, Usage.ABSENT));
+      case Outcome.TimedOut<ModelResponse> late ->
+          new CallEnd.TimedOut(begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
+      case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) ->
+          new CallEnd.Cancelled(
+              reason, begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
+    };
+  }
+
+  /** What was reported takes the place of the estimate; an estimate of ours does not. */
+  private static void reconcile(AdmissionPermit permit, Usage usage) {
+    boolean reported =
+        usage.input().provenance() == Provenance.REPORTED
+            && usage.output().provenance() == Provenance.REPORTED;
+    if (reported) {
+      permit.reconcile(usage.total().tokens());
+    }
+  }
+
+  private Optional<CostValuation> value(Dispatch dispatch, Usage usage) {
+    return accounting.map(
+        by ->
+            by.value(dispatch.target(), usage, dispatch.candidate().model().reasoningAccounting()));
+  }
+}

@@ -1,0 +1,15 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunStatus;
+
+/**
+ * That a run begins to need a person: telemetry, which may change, and not a part of the log.
+ *
+ * @param run the run
+ * @param agentId its agent
+ * @param status {@link RunStatus#WAITING_APPROVAL} if somebody has to approve tool calls, {@link
+ *     RunStatus#NEEDS_RECONCILIATION} if somebody has to say what became of some
+ * @param calls how many calls are new among those that wait for that
+ */
+public record DecisionNeeded(RunKey run, String agentId, RunStatus status, int calls) {}

@@ -1,0 +1,76 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunLog;
+import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Writer;
+import dev.warpwright.task.TimeSource;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ownership of a run for one invocation; confined to its thread.
+ *
+ * <p>When it is closed the run is handed back. Only then late ends of tools may be written, and it
+ * is told that the run needs a person, who may act at once.
+ */
+final class Hold implements AutoCloseable {
+  private final RunStore store;
+  private final RunKey run;
+  private final Writer owner;
+  private final LateEnds lateEnds;
+  private final Consumer<DecisionNeeded> tell;
+  private Set<String> awaitedBefore = Set.of();
+  private @Nullable RunLog log;
+
+  Hold(RunStore store, RunKey run, Writer owner, TimeSource time, Consumer<DecisionNeeded> tell) {
+    this.store = store;
+    this.run = run;
+    this.owner = owner;
+    this.lateEnds = new LateEnds(store, run, time);
+    this.tell = tell;
+  }
+
+  /** Where tools that were given up say how they ended. */
+  LateEnds lateEnds() {
+    return lateEnds;
+  }
+
+  /** Called with the run's log before anything is done. */
+  void begins(RunLog found) {
+    log = found;
+    awaitedBefore = awaited(found.state());
+  }
+
+  @Override
+  public void close() {
+    try {
+      store.release(run, owner);
+    } finally {
+      if (log == null || log.hasFailed()) {
+        lateEnds.driverFailed();
+      } else {
+        lateEnds.driverLeft(log.state());
+        tell(log.state());
+      }
+    }
+  }
+
+  private void tell(RunState state) {
+    Set<String> awaited = awaited(state);
+    awaited.removeAll(awaitedBefore);
+    if (!awaited.isEmpty()) {
+      tell.accept(
+          new DecisionNeeded(run, state.started().agentId(), state.status(), awaited.size()));
+    }
+  }
+
+  private static Set<String> awaited(RunState state) {
+    return new HashSet<>(state.suspension().map(RunSuspended::awaited).orElse(List.of()));
+  }
+}

@@ -1,0 +1,125 @@
+package dev.warpwright.control;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The attempts of one target that have ended, the newest of them; each measurement is a user. */
+final class Samples extends TargetTable.Slot {
+  private final int maxSamples;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ArrayDeque<Sample> ended = new ArrayDeque<>(); // guarded by lock
+  private final ArrayDeque<Long> cancelledNanos = new ArrayDeque<>(); // guarded by lock
+  private @Nullable Instant lastCompletedAt; // guarded by lock
+
+  Samples(int maxSamples) {
+    this.maxSamples = maxSamples;
+  }
+
+  /**
+   * An attempt that has ended.
+   *
+   * @param endedNanos when, on the monotonic clock
+   * @param succeeded or else failed
+   * @param latencyNanos from its begin to its end
+   * @param firstTextNanos from its begin to the first text
+   * @param tokensPerSecond after the first text
+   */
+  record Sample(
+      long endedNanos,
+      boolean succeeded,
+      long latencyNanos,
+      OptionalLong firstTextNanos,
+      OptionalDouble tokensPerSecond) {}
+
+  @Override
+  boolean mayBeForgotten(long nowNanos) {
+    return true;
+  }
+
+  void add(Sample sample, Instant now) {
+    lock.lock();
+    try {
+      addBounded(ended, sample);
+      lastCompletedAt = now;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void addCancelled(long nowNanos) {
+    lock.lock();
+    try {
+      addBounded(cancelledNanos, nowNanos);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private <T> void addBounded(ArrayDeque<T> deque, T element) {
+    if (deque.size() == maxSamples) {
+      deque.removeFirst();
+    }
+    deque.addLast(element);
+  }
+
+  /** What ended within the window; counted and sorted outside the lock. */
+  TargetSnapshot snapshot(long nowNanos, long windowNanos) {
+    List<Sample> allEnded;
+    List<Long> allCancelled;
+    Instant last;
+    lock.lock();
+    try {
+      allEnded = List.copyOf(ended);
+      allCancelled = List.copyOf(cancelledNanos);
+      last = lastCompletedAt;
+    } finally {
+      lock.unlock();
+    }
+    List<Sample> samples =
+        allEnded.stream().filter(sample -> nowNanos - sample.endedNanos < windowNanos).toList();
+    long successes = samples.stream().filter(Sample::succeeded).count();
+    long cancellations =
+        allCancelled.stream().filter(endedNanos -> nowNanos - endedNanos < windowNanos).count();
+    long[] latencies = samples.stream().mapToLong(Sample::latencyNanos).sorted().toArray();
+    long[] firstTexts =
+        samples.stream().flatMapToLong(sample -> sample.firstTextNanos.stream()).sorted().toArray();
+    double[] rates =
+        samples.stream()
+            .flatMapToDouble(sample -> sample.tokensPerSecond.stream())
+            .sorted()
+            .toArray();
+    return new TargetSnapshot(
+        users(),
+        samples.size(),
+        (int) successes,
+        samples.size() - (int) successes,
+        (int) cancellations,
+        percentile(latencies, 50),
+        percentile(latencies, 95),
+        percentile(firstTexts, 95),
+        rates.length == 0
+            ? OptionalDouble.empty()
+            : OptionalDouble.of(rates[rank(rates.length, 50)]),
+        Optional.ofNullable(last));
+  }
+
+  private static Optional<Duration> percentile(long[] sortedNanos, int percent) {
+    return Arrays.stream(sortedNanos)
+        .skip(sortedNanos.length == 0 ? 0 : rank(sortedNanos.length, percent))
+        .mapToObj(Duration::ofNanos)
+        .findFirst();
+  }
+
+  /** The index {@code ceil(n·q) − 1}, without rounding errors. */
+  static int rank(int n, int percent) {
+    return (n * percent + 99) / 100 - 1;
+  }
+}

@@ -1,0 +1,185 @@
+package dev.warpwright.task;
+
+import dev.warpwright.task.TaskTrace.End;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes down what becomes of a node, and what is started in it, for a {@link TaskTrace}. A node of
+ * a recorded scope has one, all others have none.
+ *
+ * <p>It knows nothing of its node but names, times and the end, so that a record keeps no task, no
+ * body and no value alive.
+ */
+abstract sealed class Recorder {
+
+  /**
+   * The recorder of a scope that is opened as recorded. The record that it is opened in, if any,
+   * goes on in it; if that one is full, it begins another one, and is omitted there with all that
+   * is below it.
+   */
+  static Recorder begin(@Nullable Recorder outer, TimeSource time, String kind, String name) {
+    Recorder inside = outer == null ? null : outer.child(kind, name);
+    return switch (inside) {
+      case null -> new Kept(new Recording(time, null), kind, name, null);
+      case Kept kept -> kept;
+      case Omitted omitted -> new Kept(new Recording(time, omitted), kind, name, null);
+    };
+  }
+
+  /** The recorder of a node that is started in this one. On the thread of this node only. */
+  abstract Recorder child(String kind, String name);
+
+  /** Takes down the end. By whoever decided it, once. */
+  abstract void end(End end);
+
+  /** Whether the end stands in the record. Any thread. */
+  abstract boolean hasEnded();
+
+  /** The record so far; empty if this node is omitted. Any thread. */
+  abstract Optional<TaskTrace> trace();
+
+  /** Takes down how a task ended. */
+  final void end(Outcome<?> outcome) {
+    end(
+        switch (outcome) {
+          case Outcome.Success<?> success -> Kept.SUCCEEDED;
+          case Outcome.Failure<?>(Throwable cause) -> new End.Failed(cause.getClass().getName());
+          case Outcome.TimedOut<?>(boolean abandoned) -> new End.TimedOut(abandoned);
+          case Outcome.Cancelled<?>(String reason, boolean abandoned) ->
+              new End.Cancelled(abandoned);
+        });
+  }
+
+  /** What the nodes of one record share: its clock and its bound. */
+  private static final class Recording {
+    final TimeSource time; // a node of another tree may have another one
+    final Instant start;
+    final long startNanoTime;
+    private final @Nullable Omitted outer; // where this record would be if that one had room
+    private final AtomicInteger nodes = new AtomicInteger(1);
+
+    Recording(TimeSource time, @Nullable Omitted outer) {
+      this.time = time;
+      this.start = time.now();
+      this.startNanoTime = time.nanoTime();
+      this.outer = outer;
+    }
+
+    /** Counts one more node; returns whether there is room for it. */
+    boolean admits() {
+      if (outer != null) {
+        outer.count.incrementAndGet();
+      }
+      return nodes.get() < TaskTrace.MAX_NODES && nodes.getAndIncrement() < TaskTrace.MAX_NODES;
+    }
+  }
+
+  /*
+   * The list of children has one writer: tasks and scopes are started in a node by the node's thread
+   * alone. So a child is put in front by a plain read and a volatile write, and whoever reads the
+   * last child sees all before it. The end has one writer as well, whoever decided it.
+   */
+  private static final class Kept extends Recorder {
+    static final End RUNNING = new End.Running();
+    static final End SUCCEEDED = new End.Succeeded();
+
+    private final Recording recording;
+    private final String kind;
+    private final String name;
+    private final @Nullable Kept before; // the child that was started before this one
+    private final long startNanoTime;
+    private long endNanoTime; // written before end, read after it
+    private volatile End end = RUNNING;
+    private volatile @Nullable Kept lastChild; // written by the node's thread
+    private volatile @Nullable Omitted omitted; // written by the node's thread
+
+    Kept(Recording recording, String kind, String name, @Nullable Kept before) {
+      this.recording = recording;
+      this.kind = kind;
+      this.name = name;
+      this.before = before;
+      this.startNanoTime = recording.time.nanoTime();
+    }
+
+    @Override
+    Recorder child(String kind, String name) {
+      if (recording.admits()) {
+        Kept child = new Kept(recording, kind, name, lastChild);
+        lastChild = child;
+        return child;
+      }
+      Omitted all = omitted;
+      if (all == null) {
+        all = new Omitted();
+        omitted = all;
+      }
+      return all.child(kind, name);
+    }
+
+    @Override
+    void end(End end) {
+      endNanoTime = recording.time.nanoTime();
+      this.end = end;
+    }
+
+    @Override
+    boolean hasEnded() {
+      return !(end instanceof End.Running);
+    }
+
+    @Override
+    Optional<TaskTrace> trace() {
+      return Optional.of(trace(recording.time.nanoTime()));
+    }
+
+    private TaskTrace trace(long nowNanoTime) {
+      End ended = end;
+      long until = ended instanceof End.Running ? nowNanoTime : endNanoTime;
+      List<TaskTrace> children = new ArrayList<>();
+      for (Kept child = lastChild; child != null; child = child.before) {
+        children.add(child.trace(nowNanoTime));
+      }
+      Collections.reverse(children);
+      Omitted all = omitted;
+      return new TaskTrace(
+          name,
+          kind,
+          recording.start.plusNanos(startNanoTime - recording.startNanoTime),
+          Duration.ofNanos(Math.max(0, until - startNanoTime)), // it may have started after "now"
+          ended,
+          children,
+          all == null ? 0 : all.count.get());
+    }
+  }
+
+  /** The recorder of all nodes below a kept one for which there was no room: it counts them. */
+  private static final class Omitted extends Recorder {
+    final AtomicInteger count = new AtomicInteger();
+
+    @Override
+    Recorder child(String kind, String name) {
+      count.incrementAndGet();
+      return this;
+    }
+
+    @Override
+    void end(End end) {}
+
+    @Override
+    boolean hasEnded() {
+      return true;
+    }
+
+    @Override
+    Optional<TaskTrace> trace() {
+      return Optional.empty();
+    }
+  }
+}
