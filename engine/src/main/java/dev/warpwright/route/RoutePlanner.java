@@ -315,9 +315,8 @@ public final class RoutePlanner {
     return isKeptOutByCircuit(candidate)
         ? new Missed(
             ReasonCode.CIRCUIT_OPEN,
-            "The circuit is open until "
-                + candidate.signals().circuitOpenUntil().map(Instant::toString).orElse("later")
-                + ".")
+            "The circuit lets no call through until %s at the earliest."
+                .formatted(candidate.signals().circuitOpenUntil().orElseThrow()))
         : new Missed(
             ReasonCode.ADAPTIVE_EXCLUSION,
             "Adaptive exclusion: " + String.join(", ", candidate.exclusions()) + ".");

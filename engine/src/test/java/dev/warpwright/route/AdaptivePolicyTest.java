@@ -440,6 +440,9 @@ final class AdaptivePolicyTest {
         codes(plan));
     assertEquals(Optional.of(NOON.plusSeconds(10)), plan.earliestReturn());
     assertEquals(
+        "The circuit lets no call through until 2026-01-01T12:00:20Z at the earliest.",
+        plan.skips().getFirst().message());
+    assertEquals(
         Optional.empty(),
         plan1(planner(policy), Map.of(Z, signals.get(Z)), Z).earliestReturn(),
         "an excluded target is no reason to wait");

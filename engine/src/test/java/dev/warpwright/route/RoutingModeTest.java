@@ -330,6 +330,24 @@ final class RoutingModeTest {
   }
 
   @Test
+  void only_an_adaptive_policy_asks_what_was_measured() {
+    for (RoutingMode mode : RoutingMode.values()) {
+      RoutePlan plan =
+          new RoutePlanner(text("p"))
+              .plan(
+                  asked(mode, X, Y),
+                  target -> {
+                    throw new AssertionError("asked for " + target);
+                  },
+                  1);
+
+      assertEquals(List.of(X, Y), tried(plan));
+      assertEquals(Optional.empty(), plan.decision().adaptive());
+      assertEquals(Optional.empty(), plan.earliestReturn());
+    }
+  }
+
+  @Test
   @Tag("R34")
   void a_negative_latency_bias_is_refused() {
     InvalidRequestException refusal =

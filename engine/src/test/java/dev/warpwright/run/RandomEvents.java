@@ -205,32 +205,7 @@ final class RandomEvents {
 
   private RouteDecision.Standing standing() {
     return new RouteDecision.Standing(
-        optional(this::number), list(this::text), optional(this::quote));
-  }
-
-  private CostValuation quote() {
-    boolean known = random.nextBoolean();
-    Money amount = money();
-    return new CostValuation(
-        text(),
-        text(),
-        known ? CostValuation.Status.ESTIMATED : CostValuation.Status.UNKNOWN,
-        known ? Optional.of(amount) : Optional.empty(),
-        known ? Optional.of(amount.currency()) : Optional.empty(),
-        text(),
-        optional(this::text),
-        text(),
-        optional(this::text),
-        list(
-            () ->
-                new CostValuation.Component(
-                    one(CostValuation.TokenClass.values()),
-                    random.nextLong(),
-                    optional(this::money),
-                    money())),
-        known ? List.of() : List.of(text()),
-        list(this::text),
-        random.nextBoolean());
+        optional(this::number), list(this::text), optional(this::cost));
   }
 
   private Money money() {
@@ -305,7 +280,7 @@ final class RandomEvents {
 
   private CostValuation cost() {
     boolean known = random.nextBoolean();
-    Money amount = new Money(random.nextLong(), one("USD", "EUR"));
+    Money amount = money();
     return new CostValuation(
         text(),
         text(),
