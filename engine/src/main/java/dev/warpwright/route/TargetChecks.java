@@ -2,7 +2,6 @@ package dev.warpwright.route;
 
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.PriceList;
-import dev.warpwright.model.AgentCapabilities;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.CostValuation;
@@ -18,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -27,16 +27,6 @@ final class TargetChecks {
   private final Map<String, Deployment> deployments;
   private final PriceList prices;
   private final Optional<CostAccounting> accounting;
-
-  /** The checks of a target whose model could be made, in the order in which they are made. */
-  private final List<Check> checks =
-      List.of(
-          TargetChecks::modelCapabilities,
-          TargetChecks::toolHistory,
-          this::priceCeiling,
-          this::knownQuote,
-          TargetChecks::operation,
-          TargetChecks::agentCapabilities);
 
   TargetChecks(
       Map<String, ProviderAdapter> adapters,
@@ -54,14 +44,6 @@ final class TargetChecks {
     record Passed(LanguageModel model, ModelCapabilities capabilities) implements Verdict {}
 
     record Missed(ReasonCode code, String message) implements Verdict {}
-  }
-
-  private interface Check {
-    Optional<Verdict.Missed> miss(
-        PlanRequest request,
-        Target target,
-        ModelCapabilities capabilities,
-        @Nullable CostValuation quote);
   }
 
   /**
@@ -90,13 +72,33 @@ final class TargetChecks {
       String why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
       return skip(Redaction.redact("The model could not be made: " + why));
     }
-    for (Check check : checks) {
-      Optional<Verdict.Missed> miss = check.miss(request, target, capabilities, quote);
-      if (miss.isPresent()) {
-        return miss.get();
-      }
+    Verdict.Missed miss = firstMiss(request, target, capabilities, quote);
+    return miss != null ? miss : new Verdict.Passed(model, capabilities);
+  }
+
+  /** The checks of a target whose model could be made, in the order in which they are made. */
+  private Verdict.@Nullable Missed firstMiss(
+      PlanRequest request,
+      Target target,
+      ModelCapabilities capabilities,
+      @Nullable CostValuation quote) {
+    Verdict.Missed miss = modelCapabilities(request, capabilities);
+    if (miss == null) {
+      miss = toolHistory(request, capabilities);
     }
-    return new Verdict.Passed(model, capabilities);
+    if (miss == null) {
+      miss = priceCeiling(request, target);
+    }
+    if (miss == null) {
+      miss = knownQuote(quote);
+    }
+    if (miss == null) {
+      miss = operation(request, capabilities);
+    }
+    if (miss == null) {
+      miss = agentCapabilities(request, capabilities);
+    }
+    return miss;
   }
 
   /** The adapter of the target's deployment if it names one, never that of the provider then. */
@@ -110,29 +112,23 @@ final class TargetChecks {
         : null;
   }
 
-  private static Optional<Verdict.Missed> modelCapabilities(
-      PlanRequest request,
-      Target target,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
+  private static Verdict.@Nullable Missed modelCapabilities(
+      PlanRequest request, ModelCapabilities capabilities) {
     if (capabilities.supported().containsAll(request.needs())) {
-      return Optional.empty();
+      return null;
     }
-    List<String> missing =
+    return lacks(
+        ReasonCode.MODEL_CAPABILITIES,
         request.needs().stream()
             .filter(need -> !capabilities.has(need))
             .map(Capability::label)
-            .toList();
-    return Optional.of(lacks(ReasonCode.MODEL_CAPABILITIES, missing));
+            .toList());
   }
 
-  private static Optional<Verdict.Missed> toolHistory(
-      PlanRequest request,
-      Target target,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
+  private static Verdict.@Nullable Missed toolHistory(
+      PlanRequest request, ModelCapabilities capabilities) {
     if (!request.toolHistory()) {
-      return Optional.empty();
+      return null;
     }
     List<String> missing = new ArrayList<>();
     if (capabilities.toolHistory() == ToolHistory.NONE) {
@@ -141,72 +137,45 @@ final class TargetChecks {
     if (!capabilities.has(Capability.TOOLS)) {
       missing.add(Capability.TOOLS.label());
     }
-    return missing.isEmpty()
-        ? Optional.empty()
-        : Optional.of(lacks(ReasonCode.MODEL_CAPABILITIES, missing));
+    return missing.isEmpty() ? null : lacks(ReasonCode.MODEL_CAPABILITIES, missing);
   }
 
-  private Optional<Verdict.Missed> priceCeiling(
-      PlanRequest request,
-      Target target,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
+  private Verdict.@Nullable Missed priceCeiling(PlanRequest request, Target target) {
     if (request.ceiling().isEmpty()) {
-      return Optional.empty();
+      return null;
     }
-    return request
-        .ceiling()
-        .get()
-        .refusal(prices.effective(target))
-        .map(message -> new Verdict.Missed(ReasonCode.COST_BUDGET, message));
+    Optional<String> refusal = request.ceiling().get().refusal(prices.effective(target));
+    return refusal.isEmpty() ? null : new Verdict.Missed(ReasonCode.COST_BUDGET, refusal.get());
   }
 
-  private Optional<Verdict.Missed> knownQuote(
-      PlanRequest request,
-      Target target,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
-    if (quote == null) {
-      return Optional.empty();
+  private Verdict.@Nullable Missed knownQuote(@Nullable CostValuation quote) {
+    if (quote == null || accounting.isEmpty()) {
+      return null;
     }
-    return accounting
-        .flatMap(policy -> policy.refusal(quote))
-        .map(message -> new Verdict.Missed(ReasonCode.COST_BUDGET, message));
+    Optional<String> refusal = accounting.get().refusal(quote);
+    return refusal.isEmpty() ? null : new Verdict.Missed(ReasonCode.COST_BUDGET, refusal.get());
   }
 
-  private static Optional<Verdict.Missed> operation(
-      PlanRequest request,
-      Target target,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
-    if (request.operationNeedsOneOf().isEmpty()
-        || request.operationNeedsOneOf().stream().anyMatch(capabilities::has)) {
-      return Optional.empty();
+  private static Verdict.@Nullable Missed operation(
+      PlanRequest request, ModelCapabilities capabilities) {
+    Set<Capability> oneOf = request.operationNeedsOneOf();
+    if (oneOf.isEmpty() || oneOf.stream().anyMatch(capabilities::has)) {
+      return null;
     }
-    String wanted =
-        request.operationNeedsOneOf().stream()
-            .map(Capability::label)
-            .collect(Collectors.joining(" or "));
-    return Optional.of(
-        skip("The operation needs " + wanted + ", which the model does not declare."));
+    String wanted = oneOf.stream().map(Capability::label).collect(Collectors.joining(" or "));
+    return skip("The operation needs " + wanted + ", which the model does not declare.");
   }
 
-  private static Optional<Verdict.Missed> agentCapabilities(
-      PlanRequest request,
-      Target target,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
+  private static Verdict.@Nullable Missed agentCapabilities(
+      PlanRequest request, ModelCapabilities capabilities) {
     if (request.agentNeeds().isEmpty()) {
-      return Optional.empty();
+      return null;
     }
     if (capabilities.agent().isEmpty()) {
-      return Optional.of(lacks(ReasonCode.AGENT_CAPABILITIES, List.of("agent capabilities")));
+      return lacks(ReasonCode.AGENT_CAPABILITIES, List.of("agent capabilities"));
     }
-    AgentCapabilities offered = capabilities.agent().get();
-    List<String> missing = offered.missing(request.agentNeeds().get());
-    return missing.isEmpty()
-        ? Optional.empty()
-        : Optional.of(lacks(ReasonCode.AGENT_CAPABILITIES, missing));
+    List<String> missing = capabilities.agent().get().missing(request.agentNeeds().get());
+    return missing.isEmpty() ? null : lacks(ReasonCode.AGENT_CAPABILITIES, missing);
   }
 
   private static Verdict.Missed skip(String message) {
