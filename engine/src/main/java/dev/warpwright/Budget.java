@@ -74,7 +74,7 @@ final class Budget {
           "What a call of %s costs at most is not known: %s."
               .formatted(dispatch.target(), String.join(", ", ceiling.unknownReasons())));
     }
-    String budgetScope = dispatch.budgetScope().orElseThrow();
+    String budgetScope = dispatch.request().budgetScope().orElseThrow();
     return store.blocking()
         ? reserveInTask(scope, dispatch, budgetScope, amount.get())
         : reserveHere(budgetScope, amount.get());

@@ -34,6 +34,14 @@ sealed interface CallEnd {
   record Failed(Throwable cause, Optional<CostValuation> cost) implements CallEnd {}
 
   /**
+   * The call of another operation, which asked the same and whose answer this one waited for,
+   * failed. It says nothing more of the target than it has said there.
+   *
+   * @param cause what the adapter threw
+   */
+  record SharedFailure(Throwable cause) implements CallEnd {}
+
+  /**
    * The attempt's time was over, or the operation's.
    *
    * @param cost what the call may have cost, if costs are accounted

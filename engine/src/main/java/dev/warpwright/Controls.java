@@ -8,6 +8,6 @@ import dev.warpwright.control.TargetMetrics;
  *
  * @param circuit keeps calls from targets in trouble
  * @param metrics measures attempts
- * @param call makes a call, with admission, budget and price
+ * @param calls gets answers: from the cache or, with admission, budget and price, from the target
  */
-record Controls(CircuitBreaker circuit, TargetMetrics metrics, ProviderCall call) {}
+record Controls(CircuitBreaker circuit, TargetMetrics metrics, Calls calls) {}

@@ -15,6 +15,11 @@ import java.util.List;
  * @param pendingSettlements how many settlements of reservations have not ended yet
  * @param settlementFailures how many settlements have failed or run out of their time, so far; with
  *     the first, nothing is set aside any more
+ * @param inFlightCacheKeys how many calls are shared, or could be, at the moment
+ * @param pendingCacheWrites how many answers are on their way into the cache
+ * @param droppedCacheWrites how many answers were not kept because too many were on their way
+ * @param cacheFailures how many look-ups and writes have failed or run out of their time, so far;
+ *     each was treated as a miss
  */
 public record Diagnostics(
     List<TaskInfo> liveTasks,
@@ -23,7 +28,11 @@ public record Diagnostics(
     long droppedObservers,
     long observerFailures,
     int pendingSettlements,
-    long settlementFailures) {
+    long settlementFailures,
+    int inFlightCacheKeys,
+    int pendingCacheWrites,
+    long droppedCacheWrites,
+    long cacheFailures) {
   /** Copies the lists. */
   public Diagnostics {
     liveTasks = List.copyOf(liveTasks);

@@ -4,7 +4,7 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.RoutePlan.Candidate;
 import dev.warpwright.task.Deadline;
-import java.util.Optional;
+import java.time.Duration;
 import java.util.OptionalLong;
 
 /**
@@ -16,7 +16,8 @@ import java.util.OptionalLong;
  * @param name the name of its task
  * @param call what is asked
  * @param inputTokens the estimated input
- * @param budgetScope whose money it is, if the request says so
+ * @param request the operation's request
+ * @param timeLimit how long the attempt may take
  * @param startNanos when the attempt began
  * @param deadline the attempt's, which is not later than the operation's
  */
@@ -27,9 +28,26 @@ record Dispatch(
     String name,
     ModelCall call,
     long inputTokens,
-    Optional<String> budgetScope,
+    GenerateRequest request,
+    Duration timeLimit,
     long startNanos,
     Deadline deadline) {
+  /** The same under another deadline. */
+  Dispatch until(Deadline other) {
+    ModelCall asked =
+        new ModelCall(
+            call.messages(),
+            call.tools(),
+            call.toolChoice(),
+            call.temperature(),
+            call.maxTokens(),
+            call.reasoning(),
+            call.providerOptions(),
+            other);
+    return new Dispatch(
+        step, candidate, retry, name, asked, inputTokens, request, timeLimit, startNanos, other);
+  }
+
   Target target() {
     return candidate.target();
   }

@@ -2,6 +2,7 @@ package dev.warpwright;
 
 import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.BudgetStore;
+import dev.warpwright.control.CachePolicy;
 import dev.warpwright.control.CircuitBreaker;
 import dev.warpwright.control.ReservationRule;
 import dev.warpwright.control.RetryPolicy;
@@ -68,6 +69,7 @@ public final class Gateway implements AutoCloseable {
   private final Controls controls;
   private final Optional<Budget> budget;
   private final DetachedWork settlements;
+  private final Optional<CachedCalls> cache;
   private final Observers observers;
   private final Optional<Route> defaultRoute;
   private final RunningKeys runningKeys = new RunningKeys();
@@ -83,7 +85,9 @@ public final class Gateway implements AutoCloseable {
     this.tree = tree.build();
     this.settlements = new DetachedWork(this.tree);
     this.budget = builder.budget(settlements);
-    this.controls = builder.controls(budget);
+    ProviderCall targets = builder.targets(budget);
+    this.cache = builder.cache(targets, this.tree);
+    this.controls = builder.controls(cache.isPresent() ? cache.get() : targets);
     this.observers = new Observers(this.tree, builder.observers());
     this.defaultRoute = Optional.ofNullable(builder.defaultRoute);
   }
@@ -266,17 +270,24 @@ public final class Gateway implements AutoCloseable {
         observers.dropped(),
         observers.failures(),
         settlements.pending(),
-        budget.map(Budget::failures).orElse(0L));
+        budget.map(Budget::failures).orElse(0L),
+        cache.map(CachedCalls::inFlight).orElse(0),
+        cache.map(calls -> calls.responses().pendingWrites()).orElse(0),
+        cache.map(calls -> calls.responses().droppedWrites()).orElse(0L),
+        cache.map(calls -> calls.responses().failures()).orElse(0L));
   }
 
   /**
-   * Waits for the settlements that are pending now. An interrupt ends the wait and stays set.
+   * Waits for the settlements and the writes of the cache that are pending now. An interrupt ends
+   * the wait and stays set.
    *
    * @param atMost how long to wait
    * @return whether all of them have ended
    */
   public boolean flushControls(Duration atMost) {
-    return settlements.flush(atMost);
+    Deadline deadline = Deadline.after(settings.time(), atMost);
+    return settlements.flush(deadline.remaining())
+        && cache.map(calls -> calls.responses().flush(deadline.remaining())).orElse(true);
   }
 
   /**
@@ -349,6 +360,7 @@ public final class Gateway implements AutoCloseable {
     private AdmissionController admission = AdmissionController.unlimited();
     private TargetMetrics metrics = TargetMetrics.none();
     private @Nullable CostAccounting costAccounting;
+    private @Nullable CachePolicy cachePolicy;
     private @Nullable BudgetStore budgetStore;
     private @Nullable ReservationRule reservationRule;
     private Duration resourceTimeout = Duration.ofSeconds(1);
@@ -515,6 +527,19 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
+     * Keeps answers and gives them again to requests that ask exactly the same. Only what follows
+     * from the request alone is kept: text without tools, images or options of a provider. Requests
+     * take part by naming a {@code cacheScope}; those that miss at the same time share one call.
+     *
+     * @param policy none by default
+     * @return this builder
+     */
+    public Builder cache(CachePolicy policy) {
+      this.cachePolicy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
      * Sets money aside before each call, and refuses what the budget does not cover. Needs {@link
      * #costAccounting}; requests then name a {@code budgetScope}.
      *
@@ -654,11 +679,19 @@ public final class Gateway implements AutoCloseable {
       return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
     }
 
-    private Controls controls(Optional<Budget> budget) {
-      return new Controls(
-          circuitBreaker,
-          metrics,
-          new ProviderCall(admission, budget, Optional.ofNullable(costAccounting)));
+    private ProviderCall targets(Optional<Budget> budget) {
+      return new ProviderCall(admission, budget, Optional.ofNullable(costAccounting));
+    }
+
+    private Optional<CachedCalls> cache(ProviderCall targets, TaskTree tree) {
+      return Optional.ofNullable(cachePolicy)
+          .map(
+              policy ->
+                  new CachedCalls(targets, policy, tree, Optional.ofNullable(costAccounting)));
+    }
+
+    private Controls controls(Calls calls) {
+      return new Controls(circuitBreaker, metrics, calls);
     }
 
     private Observers.Settings observers() {

@@ -52,6 +52,7 @@ public final class GenerateRequest {
   private final Optional<Duration> timeout;
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
+  private final Optional<String> cacheScope;
   private final Map<String, String> metadata;
 
   private GenerateRequest(Builder builder) {
@@ -69,6 +70,7 @@ public final class GenerateRequest {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
+    this.cacheScope = Optional.ofNullable(builder.cacheScope);
     this.metadata = builder.metadata;
   }
 
@@ -251,6 +253,15 @@ public final class GenerateRequest {
   }
 
   /**
+   * With whom answers may be shared.
+   *
+   * @return the name of the circle, if answers may be cached
+   */
+  public Optional<String> cacheScope() {
+    return cacheScope;
+  }
+
+  /**
    * The program's own notes; tools see them as {@code ToolContext.caller().metadata()}.
    *
    * @return the notes
@@ -291,6 +302,7 @@ public final class GenerateRequest {
     private @Nullable Duration timeout;
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
+    private @Nullable String cacheScope;
     private Map<String, String> metadata = Map.of();
 
     private Builder(@Nullable Route route, List<Message> messages) {
@@ -457,6 +469,19 @@ public final class GenerateRequest {
      */
     public Builder budgetScope(String scope) {
       this.budgetScope = Bounds.scope("budgetScope", scope);
+      return this;
+    }
+
+    /**
+     * Lets the answer come from the gateway's cache, and be kept in it, for others with the same
+     * scope. Without it nothing is cached.
+     *
+     * @param scope with whom answers may be shared, such as a tenant; not blank, at most 256
+     *     characters
+     * @return this builder
+     */
+    public Builder cacheScope(String scope) {
+      this.cacheScope = Bounds.scope("cacheScope", scope);
       return this;
     }
 

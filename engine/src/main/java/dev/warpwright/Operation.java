@@ -257,8 +257,8 @@ public final class Operation implements AutoCloseable {
     long startNanos = settings.time().nanoTime();
     Target target = candidate.target();
     String provider = target.provider();
-    Deadline deadline =
-        Deadline.after(settings.time(), settings.attemptTimeout(target)).earlier(scope.deadline());
+    Duration limit = settings.attemptTimeout(target);
+    Deadline deadline = Deadline.after(settings.time(), limit).earlier(scope.deadline());
     List<Message> visible = PrivateState.visibleTo(provider, messages);
     ModelCall call =
         new ModelCall(
@@ -277,14 +277,15 @@ public final class Operation implements AutoCloseable {
         "attempt " + dispatches + " " + target,
         call,
         InputSize.tokens(visible, call.tools()),
-        request.budgetScope(),
+        request,
+        limit,
         startNanos,
         deadline);
   }
 
   private AttemptEnd dispatch(Dispatch dispatch, CircuitPermit circuit) {
     try (Measured measured = new Measured(circuit, controls.metrics(), dispatch.target())) {
-      return switch (controls.call().make(scope, dispatch)) {
+      return switch (controls.calls().make(scope, dispatch)) {
         case CallEnd.Answered answer -> {
           if (!answer.cacheHit()) {
             measured.answered(answer.response().usage().output());
@@ -294,6 +295,7 @@ public final class Operation implements AutoCloseable {
         }
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
             failed(dispatch, cause, cost, measured);
+        case CallEnd.SharedFailure(Throwable cause) -> sharedFailure(dispatch, cause);
         case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, measured);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           measured.cutOff();
@@ -324,6 +326,13 @@ public final class Operation implements AutoCloseable {
     return new AttemptEnd.Failed(failure);
   }
 
+  private AttemptEnd sharedFailure(Dispatch dispatch, Throwable cause) {
+    ProviderException failure = AdapterFailures.of(cause, dispatch.target());
+    attempts.failed(dispatch, failure, Optional.empty());
+    AdapterFailures.rethrowWhatEndsTheOperation(cause);
+    return new AttemptEnd.Failed(failure);
+  }
+
   private AttemptEnd timedOut(Dispatch dispatch, Optional<CostValuation> cost, Measured measured) {
     if (scope.deadline().hasPassed()) {
       measured.cutOff();
@@ -334,11 +343,10 @@ public final class Operation implements AutoCloseable {
           cost);
       throw deadlineExceeded(dispatch.step());
     }
-    Duration limit = settings.attemptTimeout(dispatch.target());
     ProviderException failure =
         ProviderException.builder(
                 ProviderException.Kind.TIMEOUT,
-                "The attempt timed out after " + limit + " (attemptTimeout).")
+                "The attempt timed out after " + dispatch.timeLimit() + " (attemptTimeout).")
             .build();
     return failed(dispatch, failure, cost, measured);
   }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * aside, then the call itself as a task, then its price. Whatever was taken is given back on every
  * way out, each once, in the reverse order.
  */
-final class ProviderCall {
+final class ProviderCall implements Calls {
   private final AdmissionController admission;
   private final Optional<Budget> budget;
   private final Optional<CostAccounting> accounting;
@@ -31,8 +31,9 @@ final class ProviderCall {
     this.accounting = accounting;
   }
 
-  /** Makes the call as a child of a scope. */
-  CallEnd make(TaskScope scope, Dispatch dispatch) {
+  /** Makes the call as a child of the scope. */
+  @Override
+  public CallEnd make(TaskScope scope, Dispatch dispatch) {
     return switch (admit(scope, dispatch)) {
       case Place.Given(AdmissionPermit permit) -> {
         try (permit) {
