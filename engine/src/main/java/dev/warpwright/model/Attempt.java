@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param status the HTTP status of a failure, 0 if there is none
  * @param requestId the provider's request id
  * @param usage the usage of a success
- * @param cost what it cost, if costs are accounted; a failure that reported no usage has a valuation
- *     without an amount, as it may have cost something
+ * @param cost what it cost, if costs are accounted; a failure that reported no usage has a
+ *     valuation without an amount, as it may have cost something
  * @param cacheHit whether the answer came from the cache, or from another operation's call
  */
 public record Attempt(

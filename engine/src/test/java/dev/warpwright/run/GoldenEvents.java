@@ -383,10 +383,7 @@ final class GoldenEvents {
                     Optional.of(Money.of("0.25", "USD")),
                     Money.of("0.0025", "USD")),
                 new CostValuation.Component(
-                    CostValuation.TokenClass.CACHE_WRITE,
-                    0,
-                    Optional.empty(),
-                    Money.zero("USD"))),
+                    CostValuation.TokenClass.CACHE_WRITE, 0, Optional.empty(), Money.zero("USD"))),
             List.of(),
             List.of("no-cache-write"),
             true);
