@@ -10,6 +10,7 @@ import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
 import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.Capability;
+import dev.warpwright.model.CircuitOpenException;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
@@ -56,6 +57,7 @@ import org.jspecify.annotations.Nullable;
 public final class Operation implements AutoCloseable {
   private final String id;
   private final GenerateRequest request;
+  private final Planning planning;
   private final Settings settings;
   private final RunningKeys runningKeys;
   private final Controls controls;
@@ -74,6 +76,7 @@ public final class Operation implements AutoCloseable {
       String name,
       GenerateRequest request,
       RoutePlan plan,
+      Planning planning,
       Settings settings,
       Controls controls,
       TaskTree tree,
@@ -83,6 +86,7 @@ public final class Operation implements AutoCloseable {
     // Idempotency keys are made from the id, so a counter of this process would not do.
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
+    this.planning = planning;
     this.settings = settings;
     this.controls = controls;
     this.runningKeys = runningKeys;
@@ -401,6 +405,7 @@ public final class Operation implements AutoCloseable {
 
   private ModelStep won(int step, Candidate candidate, ModelResponse response) {
     boolean rebound = winner == null || winner.rank() != candidate.rank();
+    planning.served(request, candidate.target());
     winner = candidate;
     if (rebound) {
       observers.route(
@@ -484,14 +489,17 @@ public final class Operation implements AutoCloseable {
     return scope.deadline().hasPassed() ? Optional.of(deadlineExceeded(step)) : Optional.empty();
   }
 
-  private NoEligibleTargetException noEligibleTarget() {
+  private WarpwrightException noEligibleTarget() {
     List<Attempt> skips = attempts.all().stream().filter(attempt -> !attempt.dispatched()).toList();
     StringBuilder message = new StringBuilder(skips.getLast().message());
     message.append(" No target may be called:");
     for (Attempt skip : skips) {
       message.append(' ').append(skip.target()).append(": ").append(skip.message());
     }
-    return new NoEligibleTargetException(message.toString(), null, trace());
+    return plan.earliestReturn()
+        .<WarpwrightException>map(
+            returns -> new CircuitOpenException(message.toString(), returns, null, trace()))
+        .orElseGet(() -> new NoEligibleTargetException(message.toString(), null, trace()));
   }
 
   private DeadlineExceededException deadlineExceeded(int step) {
