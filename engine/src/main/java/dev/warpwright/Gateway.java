@@ -83,7 +83,7 @@ public final class Gateway implements AutoCloseable {
         TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace);
     builder.carried.forEach(tree::carry);
     this.tree = tree.build();
-    this.settlements = new DetachedWork(this.tree);
+    this.settlements = new DetachedWork(this.tree, "flush of settlements");
     this.budget = builder.budget(settlements);
     ProviderCall targets = builder.targets(budget);
     this.cache = builder.cache(targets, this.tree);
