@@ -85,7 +85,7 @@ public final class Gateway implements AutoCloseable {
     this.tree = tree.build();
     this.settlements = new DetachedWork(this.tree, "flush of settlements");
     this.budget = builder.budget(settlements);
-    ProviderCall targets = builder.targets(budget);
+    ProviderCalls targets = builder.targets(budget);
     this.cache = builder.cache(targets, this.tree);
     this.controls = builder.controls(cache.isPresent() ? cache.get() : targets);
     this.observers = new Observers(this.tree, builder.observers());
@@ -679,11 +679,11 @@ public final class Gateway implements AutoCloseable {
       return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
     }
 
-    private ProviderCall targets(Optional<Budget> budget) {
-      return new ProviderCall(admission, budget, Optional.ofNullable(costAccounting));
+    private ProviderCalls targets(Optional<Budget> budget) {
+      return new ProviderCalls(admission, budget, Optional.ofNullable(costAccounting));
     }
 
-    private Optional<CachedCalls> cache(ProviderCall targets, TaskTree tree) {
+    private Optional<CachedCalls> cache(ProviderCalls targets, TaskTree tree) {
       return Optional.ofNullable(cachePolicy)
           .map(
               policy ->

@@ -284,32 +284,32 @@ public final class Operation implements AutoCloseable {
   }
 
   private AttemptEnd dispatch(Dispatch dispatch, CircuitPermit circuit) {
-    try (Measured measured = new Measured(circuit, controls.metrics(), dispatch.target())) {
+    try (HealthReport health = new HealthReport(circuit, controls.metrics(), dispatch.target())) {
       return switch (controls.calls().make(scope, dispatch)) {
         case CallEnd.Answered answer -> {
           if (!answer.cacheHit()) {
-            measured.answered(answer.response().usage().output());
+            health.answered(answer.response().usage().output());
           }
           attempts.answered(dispatch, answer);
           yield new AttemptEnd.Answered(answer.response());
         }
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
-            failed(dispatch, cause, cost, measured);
+            failed(dispatch, cause, cost, health);
         case CallEnd.SharedFailure(Throwable cause) -> sharedFailure(dispatch, cause);
-        case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, measured);
+        case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
-          measured.cutOff();
+          health.cutOff();
           String why = "Cancelled: " + Redaction.redact(reason);
           attempts.ended(dispatch, ReasonCode.REQUEST_ABORTED, why, cost);
           throw cancelled(reason);
         }
         case CallEnd.NotAdmitted(String why) -> {
-          measured.cutOff();
+          health.cutOff();
           attempts.ended(dispatch, ReasonCode.ADMISSION_DENIED, why, Optional.empty());
           yield new AttemptEnd.NotAdmitted(why);
         }
         case CallEnd.NoBudget(String why) -> {
-          measured.cutOff();
+          health.cutOff();
           attempts.ended(dispatch, ReasonCode.BUDGET_DENIED, why, Optional.empty());
           throw new BudgetDeniedException(why, null, trace());
         }
@@ -318,9 +318,9 @@ public final class Operation implements AutoCloseable {
   }
 
   private AttemptEnd failed(
-      Dispatch dispatch, Throwable cause, Optional<CostValuation> cost, Measured measured) {
+      Dispatch dispatch, Throwable cause, Optional<CostValuation> cost, HealthReport health) {
     ProviderException failure = AdapterFailures.of(cause, dispatch.target());
-    measured.failed(failure);
+    health.failed(failure);
     attempts.failed(dispatch, failure, cost);
     AdapterFailures.rethrowWhatEndsTheOperation(cause);
     return new AttemptEnd.Failed(failure);
@@ -333,9 +333,10 @@ public final class Operation implements AutoCloseable {
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd timedOut(Dispatch dispatch, Optional<CostValuation> cost, Measured measured) {
+  private AttemptEnd timedOut(
+      Dispatch dispatch, Optional<CostValuation> cost, HealthReport health) {
     if (scope.deadline().hasPassed()) {
-      measured.cutOff();
+      health.cutOff();
       attempts.ended(
           dispatch,
           ReasonCode.DEADLINE_EXCEEDED,
@@ -348,7 +349,7 @@ public final class Operation implements AutoCloseable {
                 ProviderException.Kind.TIMEOUT,
                 "The attempt timed out after " + dispatch.timeLimit() + " (attemptTimeout).")
             .build();
-    return failed(dispatch, failure, cost, measured);
+    return failed(dispatch, failure, cost, health);
   }
 
   /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */

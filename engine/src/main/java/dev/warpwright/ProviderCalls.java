@@ -15,16 +15,16 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A call to a provider with what it takes to be let through: a place at the target, then money set
- * aside, then the call itself as a task, then its price. Whatever was taken is given back on every
- * way out, each once, in the reverse order.
+ * Calls to providers, each with what it takes to be let through: a place at the target, then money
+ * set aside, then the call itself as a task, then its price. Whatever was taken is given back on
+ * every way out, each once, in the reverse order.
  */
-final class ProviderCall implements Calls {
+final class ProviderCalls implements Calls {
   private final AdmissionController admission;
   private final Optional<Budget> budget;
   private final Optional<CostAccounting> accounting;
 
-  ProviderCall(
+  ProviderCalls(
       AdmissionController admission, Optional<Budget> budget, Optional<CostAccounting> accounting) {
     this.admission = admission;
     this.budget = budget;
