@@ -161,7 +161,7 @@ public final class Gateway implements AutoCloseable {
    *
    * @param name what it is for, the first part of the names of its tasks
    * @param request what is asked; its messages are not used
-   * @return the operation; its deadline runs from now
+   * @return the operation; its deadline runs from the moment when its targets are planned
    * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
    */
   public Operation open(String name, GenerateRequest request) {
@@ -397,7 +397,8 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Limits the provider calls of a whole operation: all targets, retries and steps.
+     * Limits the attempts of a whole operation: all targets, retries and steps. An attempt that a
+     * control denies or a cache answers counts too, one that an open circuit refuses does not.
      *
      * @param maxTotalAttempts 1 to 128; 32 by default
      * @return this builder

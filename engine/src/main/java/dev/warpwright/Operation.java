@@ -66,7 +66,7 @@ public final class Operation implements AutoCloseable {
   private final TaskScope scope;
   private final RoutePlan plan;
   private final AttemptLog attempts;
-  private int dispatches;
+  private int dispatches; // that count against maxTotalAttempts; denials and cache hits do
   private @Nullable Candidate winner;
   private boolean closed;
 
@@ -126,7 +126,8 @@ public final class Operation implements AutoCloseable {
 
   /**
    * What has run as part of this operation: attempts, waits for admission, tools, awaited
-   * observers, and what they started.
+   * observers, and what they started. A call whose answer may be shared with other operations
+   * belongs to none of them, and so is not in it.
    *
    * @return the tree of tasks; complete once the operation is closed
    */
@@ -141,7 +142,12 @@ public final class Operation implements AutoCloseable {
    * @param messages the conversation
    * @return the answer
    * @throws NoEligibleTargetException if no target passed the checks
-   * @throws AttemptsExhaustedException if every target failed, or the limit of attempts is reached
+   * @throws AttemptsExhaustedException if the last target failed, or the limit of attempts is
+   *     reached, or a tool that a provider runs itself failed
+   * @throws dev.warpwright.model.CircuitOpenException if the circuit of the last target lets no
+   *     call through
+   * @throws dev.warpwright.model.AdmissionDeniedException if the last target had no place
+   * @throws BudgetDeniedException if the money for a call could not be set aside
    * @throws DeadlineExceededException if the deadline passed, or a wait does not fit into it
    * @throws OperationCancelledException if the calling thread was interrupted or a scope around it
    *     was cancelled
@@ -178,12 +184,12 @@ public final class Operation implements AutoCloseable {
       order.addFirst(winner);
     }
     if (showsImages) {
-      order.removeIf(candidate -> lacksVision(step, candidate));
+      order.removeIf(candidate -> skippedForImages(step, candidate));
     }
     return order;
   }
 
-  private boolean lacksVision(int step, Candidate candidate) {
+  private boolean skippedForImages(int step, Candidate candidate) {
     boolean lacks = !candidate.capabilities().has(Capability.VISION);
     if (lacks) {
       attempts.add(
@@ -202,7 +208,7 @@ public final class Operation implements AutoCloseable {
         }
         case AttemptEnd.Failed(ProviderException failure) -> {
           failures.add(failure);
-          if (!waitForRetry(failure, retry, failures)) {
+          if (!waitForRetry(candidate.target(), failure, retry, failures)) {
             return Optional.empty();
           }
         }
@@ -235,7 +241,7 @@ public final class Operation implements AutoCloseable {
     return switch (controls.circuit().tryAcquire(target)) {
       case CircuitRefusal refusal -> {
         attempts.add(
-            Attempt.skip(step, target, ReasonCode.CIRCUIT_OPEN, candidate.rank(), open(refusal)));
+            Attempt.skip(step, target, ReasonCode.CIRCUIT_OPEN, candidate.rank(), why(refusal)));
         yield new AttemptEnd.CircuitOpen(refusal);
       }
       case CircuitPermit permit -> {
@@ -247,7 +253,7 @@ public final class Operation implements AutoCloseable {
     };
   }
 
-  private static String open(CircuitRefusal refusal) {
+  private static String why(CircuitRefusal refusal) {
     return "The circuit lets no call through (%s) until %s at the earliest."
         .formatted(refusal.reason(), refusal.earliestReturn());
   }
@@ -372,8 +378,12 @@ public final class Operation implements AutoCloseable {
     }
   }
 
-  /** Waits for the next retry on the same target; false if there is none. */
-  private boolean waitForRetry(ProviderException failure, int retry, StepFailures failures) {
+  /**
+   * Waits for the next retry on the same target; false if there is none. A failure after which
+   * nothing may be tried again, here or elsewhere, ends the step.
+   */
+  private boolean waitForRetry(
+      Target target, ProviderException failure, int retry, StepFailures failures) {
     RetryPolicy.Decision decision =
         settings.retry().decide(failure, retry, settings.time().random());
     if (decision instanceof RetryPolicy.Decision.Stop) {
@@ -382,7 +392,7 @@ public final class Operation implements AutoCloseable {
     if (!(decision instanceof RetryPolicy.Decision.Retry(Duration delay))) {
       return false;
     }
-    if (!(controls.circuit().state(target(failure)) instanceof CircuitState.Closed)) {
+    if (!(controls.circuit().state(target) instanceof CircuitState.Closed)) {
       return false; // this failure opened it, or somebody else's
     }
     if (delay.toNanos() >= scope.deadline().remainingNanos()) {
@@ -394,10 +404,6 @@ public final class Operation implements AutoCloseable {
       requireNotOver(failures.step());
     }
     return true;
-  }
-
-  private static Target target(ProviderException failure) {
-    return failure.target().orElseThrow();
   }
 
   private ModelStep won(int step, Candidate candidate, ModelResponse response) {
@@ -414,7 +420,7 @@ public final class Operation implements AutoCloseable {
         rebound,
         plan.decision(),
         response,
-        attempts.ofThisStep(),
+        attempts.takeThisStep(),
         candidate.capabilities().has(Capability.PARALLEL_TOOL_CALLS));
   }
 
