@@ -75,10 +75,18 @@ final class ProviderCalls implements Calls {
       case Outcome.Success<Decided>(Decided(Admission.Decision decision)) -> place(decision);
       case Outcome.Failure<Decided>(Error error) -> throw error;
       case Outcome.Failure<Decided>(Throwable cause) -> broken(cause);
-      case Outcome.TimedOut<Decided> late -> new Place.None(new CallEnd.TimedOut(Optional.empty()));
+      case Outcome.TimedOut<Decided> late -> new Place.None(tooLate(dispatch));
       case Outcome.Cancelled<Decided>(String reason, boolean abandoned) ->
           new Place.None(new CallEnd.Cancelled(reason, Optional.empty()));
     };
+  }
+
+  /** Not a timeout of the target, which was never called. */
+  private static CallEnd tooLate(Dispatch dispatch) {
+    return new CallEnd.NotAdmitted(
+        ("%s did not admit the request before the attempt's deadline, and it waited until then;"
+                + " an attempt may take %s (attemptTimeout).")
+            .formatted(dispatch.target(), dispatch.timeLimit()));
   }
 
   /** A decision that gives the place back if it comes too late. */

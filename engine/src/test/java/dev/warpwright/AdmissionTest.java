@@ -302,6 +302,38 @@ final class AdmissionTest {
   }
 
   @Test
+  @Tag("R303")
+  void an_attempt_that_waits_for_a_place_all_its_time_says_nothing_of_the_targets_health()
+      throws Exception {
+    Shared never = new Shared();
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .circuitBreaker(breaker)
+                .admission(never)
+                .attemptTimeout(Duration.ofMillis(40)));
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+    Spine.await("the request", never.asked);
+
+    spine.awaitWaitOf(Duration.ofMillis(40));
+    spine.advance(40);
+    spine.awaitWaitOf(Spine.GRACE);
+    spine.advance(100);
+
+    AdmissionDeniedException denied = caller.failure(AdmissionDeniedException.class);
+    assertEquals(
+        List.of(ReasonCode.ADMISSION_DENIED),
+        denied.trace().attempts().stream().map(Attempt::reasonCode).toList());
+    assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    assertEquals(0, spine.a.count());
+    never.grant.countDown();
+    Spine.until("the permit to be given back", () -> never.closed.get() == 1);
+  }
+
+  @Test
   @Tag("R298")
   void a_controller_that_fails_keeps_the_call_from_its_target_only() {
     AdmissionController broken =
