@@ -301,8 +301,9 @@ public final class Operation implements AutoCloseable {
         }
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
             failed(dispatch, cause, cost, health);
-        case CallEnd.SharedFailure(Throwable cause) -> sharedFailure(dispatch, cause);
-        case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, health);
+        case CallEnd.SharedFailure(Throwable cause) -> failedElsewhere(dispatch, cause);
+        case CallEnd.TimedOut(boolean called, Optional<CostValuation> cost) ->
+            timedOut(dispatch, called, cost, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           health.cutOff();
           String why = "Cancelled: " + Redaction.redact(reason);
@@ -332,7 +333,8 @@ public final class Operation implements AutoCloseable {
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd sharedFailure(Dispatch dispatch, Throwable cause) {
+  /** A failure that says nothing of the target here: it was not called for this attempt. */
+  private AttemptEnd failedElsewhere(Dispatch dispatch, Throwable cause) {
     ProviderException failure = AdapterFailures.of(cause, dispatch.target());
     attempts.failed(dispatch, failure, Optional.empty());
     AdapterFailures.rethrowWhatEndsTheOperation(cause);
@@ -340,7 +342,7 @@ public final class Operation implements AutoCloseable {
   }
 
   private AttemptEnd timedOut(
-      Dispatch dispatch, Optional<CostValuation> cost, HealthReport health) {
+      Dispatch dispatch, boolean called, Optional<CostValuation> cost, HealthReport health) {
     if (scope.deadline().hasPassed()) {
       health.cutOff();
       attempts.ended(
@@ -355,6 +357,10 @@ public final class Operation implements AutoCloseable {
                 ProviderException.Kind.TIMEOUT,
                 "The attempt timed out after " + dispatch.timeLimit() + " (attemptTimeout).")
             .build();
+    if (!called) {
+      health.cutOff();
+      return failedElsewhere(dispatch, failure);
+    }
     return failed(dispatch, failure, cost, health);
   }
 

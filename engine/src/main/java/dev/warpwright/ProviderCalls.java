@@ -122,7 +122,7 @@ final class ProviderCalls implements Calls {
       case Budget.Result.Denied(String message) -> new CallEnd.NoBudget(message);
       case Budget.Result.Over(Outcome.Cancelled<?>(String reason, boolean abandoned)) ->
           new CallEnd.Cancelled(reason, Optional.empty());
-      case Budget.Result.Over over -> new CallEnd.TimedOut(Optional.empty());
+      case Budget.Result.Over over -> new CallEnd.TimedOut(false, Optional.empty());
     };
   }
 
@@ -159,7 +159,9 @@ final class ProviderCalls implements Calls {
       case Outcome.Failure<ModelResponse>(Throwable cause) ->
           new CallEnd.Failed(cause, value(dispatch, Usage.ABSENT));
       case Outcome.TimedOut<ModelResponse> late ->
-          new CallEnd.TimedOut(begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
+          begun.get()
+              ? new CallEnd.TimedOut(true, value(dispatch, Usage.ABSENT))
+              : new CallEnd.TimedOut(false, Optional.empty());
       case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) ->
           new CallEnd.Cancelled(
               reason, begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());

@@ -334,6 +334,38 @@ final class AdmissionTest {
   }
 
   @Test
+  @Tag("R256")
+  void an_attempt_whose_time_is_over_before_its_call_says_nothing_of_the_targets_health() {
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    AdmissionController slow =
+        new AdmissionController() {
+          @Override
+          public Admission tryAcquire(AdmissionRequest request) {
+            spine.advance(40);
+            return AdmissionController.unlimited().tryAcquire(request);
+          }
+
+          @Override
+          public Admission.Decision acquire(AdmissionRequest request) {
+            throw new AssertionError("nobody queues");
+          }
+        };
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .circuitBreaker(breaker)
+                .admission(slow)
+                .attemptTimeout(Duration.ofMillis(40)));
+
+    assertThrows(AttemptsExhaustedException.class, () -> gateway.generate(request(A)));
+
+    assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    assertEquals(0, spine.a.count());
+  }
+
+  @Test
   @Tag("R298")
   void a_controller_that_fails_keeps_the_call_from_its_target_only() {
     AdmissionController broken =
