@@ -92,9 +92,9 @@ public final class Gateway implements AutoCloseable {
         TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace);
     builder.carried.forEach(tree::carry);
     this.tree = tree.build();
-    this.settlements = new DetachedWork(this.tree);
+    this.settlements = new DetachedWork(this.tree, "flush of settlements");
     this.budget = builder.budget(settlements);
-    ProviderCall targets = builder.targets(budget);
+    ProviderCalls targets = builder.targets(budget);
     this.cache = builder.cache(targets, this.tree);
     this.controls = builder.controls(cache.isPresent() ? cache.get() : targets);
     this.observers = new Observers(this.tree, builder.observers());
@@ -170,7 +170,7 @@ public final class Gateway implements AutoCloseable {
    *
    * @param name what it is for, the first part of the names of its tasks
    * @param request what is asked; its messages are not used
-   * @return the operation; its deadline runs from now
+   * @return the operation; its deadline runs from the moment when its targets are planned
    * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
    */
   public Operation open(String name, GenerateRequest request) {
@@ -512,7 +512,8 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Limits the provider calls of a whole operation: all targets, retries and steps.
+     * Limits the attempts of a whole operation: all targets, retries and steps. An attempt that a
+     * control denies or a cache answers counts too, one that an open circuit refuses does not.
      *
      * @param maxTotalAttempts 1 to 128; 32 by default
      * @return this builder
@@ -821,11 +822,11 @@ public final class Gateway implements AutoCloseable {
       return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
     }
 
-    private ProviderCall targets(Optional<Budget> budget) {
-      return new ProviderCall(admission, budget, Optional.ofNullable(costAccounting));
+    private ProviderCalls targets(Optional<Budget> budget) {
+      return new ProviderCalls(admission, budget, Optional.ofNullable(costAccounting));
     }
 
-    private Optional<CachedCalls> cache(ProviderCall targets, TaskTree tree) {
+    private Optional<CachedCalls> cache(ProviderCalls targets, TaskTree tree) {
       return Optional.ofNullable(cachePolicy)
           .map(
               policy ->
