@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -377,6 +377,7 @@ public final class RunEventCodec {
   }
 
   /** Members of attempts that are written only when they say something. */
+  @SuppressWarnings("unused") // only its annotations are read
   private interface AttemptMembers {
     @JsonInclude(JsonInclude.Include.NON_DEFAULT)
     boolean cacheHit();
