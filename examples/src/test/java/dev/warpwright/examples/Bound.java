@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
  */
 record Bound(List<Object> inside, List<Refused> outside) {
   private static final Pattern RANGE = Pattern.compile("(.+?) to (.+)");
+  private static final Pattern AT_MOST = Pattern.compile("more than 0, at most (.+)");
   private static final Pattern LENGTH = Pattern.compile("(\\d+) to (\\d+) characters, not blank");
   private static final Duration LONGEST = Duration.ofSeconds(Long.MAX_VALUE, 999_999_999);
   private static final List<String> BETWEEN = List.of("must be between");
@@ -88,6 +89,15 @@ record Bound(List<Object> inside, List<Refused> outside) {
   }
 
   private static Bound ofTimes(String clause) {
+    Matcher most = AT_MOST.matcher(clause);
+    if (most.matches()) {
+      Duration high = Quantity.time(most.group(1));
+      return new Bound(
+          List.of(NANO, high),
+          List.of(
+              refused(Duration.ZERO, List.of(List.of("0"))),
+              refused(high.plus(NANO), List.of(forms(high)))));
+    }
     Matcher range = RANGE.matcher(clause);
     if (!range.matches()) {
       Duration least = clause.equals("more than 0") ? NANO : Quantity.time(floor(clause));
@@ -126,6 +136,9 @@ record Bound(List<Object> inside, List<Refused> outside) {
               refused(Double.POSITIVE_INFINITY, finite),
               refused(Double.NEGATIVE_INFINITY, finite)));
     }
+    if (clause.endsWith(", finite")) {
+      return ofFinite(clause.substring(0, clause.length() - ", finite".length()));
+    }
     Matcher range = RANGE.matcher(clause);
     if (!range.matches()) {
       throw new AssertionError("No bounds of a fraction: " + clause);
@@ -138,6 +151,19 @@ record Bound(List<Object> inside, List<Refused> outside) {
         List.of(
             refused(Math.nextDown(low), bounds),
             refused(Math.nextUp(high), bounds),
+            refused(Double.NaN, bounds)));
+  }
+
+  private static Bound ofFinite(String clause) {
+    boolean open = clause.equals("more than 0");
+    double floor = open ? 0 : Quantity.number(floor(clause));
+    List<List<String>> bounds =
+        List.of(List.of("finite"), List.of(Double.toString(floor), Long.toString((long) floor)));
+    return new Bound(
+        List.of(open ? Double.MIN_VALUE : floor, Double.MAX_VALUE),
+        List.of(
+            refused(open ? 0.0 : Math.nextDown(floor), bounds),
+            refused(Double.POSITIVE_INFINITY, bounds),
             refused(Double.NaN, bounds)));
   }
 

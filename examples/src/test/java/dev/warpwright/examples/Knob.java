@@ -9,11 +9,13 @@ import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -60,7 +62,7 @@ record Knob(
               method.getName(),
               List.of(method.getParameterTypes()),
               setter,
-              Optional.of(byDefault)));
+              defaults.required.contains(key) ? Optional.empty() : Optional.of(byDefault)));
     }
     return List.copyOf(knobs.values());
   }
@@ -164,6 +166,13 @@ record Knob(
    */
   static final class Defaults {
     private final Map<String, Function<Object, @Nullable Object>> others = new HashMap<>();
+    private final Set<String> required = new HashSet<>();
+
+    /** These settings have no default. */
+    Defaults required(String... keys) {
+      required.addAll(List.of(keys));
+      return this;
+    }
 
     /** The default of this setting, given as "name/number of arguments", is read otherwise. */
     Defaults read(String key, Function<Object, @Nullable Object> reader) {

@@ -19,11 +19,14 @@ import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.control.TargetMetrics.Measurement;
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.ModelCatalog;
+import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.flow.Batch;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
+import dev.warpwright.route.AdaptivePolicy;
+import dev.warpwright.route.AffinityPolicy;
 import dev.warpwright.store.jdbc.JdbcRunStore;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
@@ -53,6 +56,9 @@ final class Knobs {
     Map<String, List<Knob>> types = new LinkedHashMap<>();
     types.put("Gateway.Builder", gateway());
     types.put("GenerateRequest.Builder", request());
+    types.put("PriceCeiling", priceCeiling());
+    types.put("AdaptivePolicy.Builder", adaptive());
+    types.put("AffinityPolicy", Knob.ofRecord(AffinityPolicy.DEFAULT, AffinityPolicy.DEFAULT));
     types.put("RetryPolicy", Knob.ofRecord(RetryPolicy.DEFAULT, RetryPolicy.DEFAULT));
     types.put("CircuitPolicy", circuit());
     types.put("AdmissionPolicy", admission());
@@ -82,6 +88,11 @@ final class Knobs {
         builder -> ((Gateway.Builder) builder).build().close(),
         new Knob.Defaults()
             .field("adapter/2", "adapters")
+            .field("deployment/3", "deployments")
+            .field("price/2", "prices")
+            .field("latencyBias/2", "latencyBiases")
+            .field("adaptive/1", "adaptivePolicy")
+            .field("affinity/1", "affinityPolicy")
             .field("attemptTimeout/2", "attemptTimeouts")
             .field("carry/1", "carried")
             .field("cache/1", "cachePolicy")
@@ -94,6 +105,43 @@ final class Knobs {
         () -> GenerateRequest.builder("hello"),
         builder -> ((GenerateRequest.Builder) builder).build(),
         new Knob.Defaults());
+  }
+
+  private static List<Knob> priceCeiling() {
+    PriceCeiling base = PriceCeiling.of(DOLLAR);
+    return Knob.ofRecord(base, base, "maxCostPer1kTokens");
+  }
+
+  /** Set on a preset, which is complete; the defaults are those without one. */
+  private static List<Knob> adaptive() {
+    AdaptivePolicy.Builder bare = AdaptivePolicy.builder("1");
+    Knob.Defaults defaults =
+        new Knob.Defaults()
+            .required(
+                "version/1",
+                "latencyScale/1",
+                "costScale/1",
+                "coldStart/1",
+                "unknownCost/1",
+                "missingQuality/1")
+            .read("weight/2", preset -> Knob.valueOf(bare, "weights"))
+            .read("noExploration/0", preset -> Knob.valueOf(bare, "explorationEvery"))
+            .read("quality/1", preset -> Knob.valueOf(bare, "profiles"));
+    for (String name :
+        List.of(
+            "throughputScale",
+            "missingSignalPenalty",
+            "minSamples",
+            "minQuality",
+            "latencyMetric",
+            "explorationEvery")) {
+      defaults.read(name + "/1", preset -> Knob.valueOf(bare, name));
+    }
+    return Knob.ofBuilder(
+        AdaptivePolicy.Builder.class,
+        () -> AdaptivePolicy.interactive("USD"),
+        builder -> ((AdaptivePolicy.Builder) builder).build(),
+        defaults);
   }
 
   /** The widest cooldowns, so that neither is in the way of the other. */
