@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** The tables of {@code docs/configuration.md}, by the title of their section. */
 final class ConfigurationPage {
@@ -77,7 +78,7 @@ final class ConfigurationPage {
   }
 
   /** How many arguments are written between the parentheses; without any, it is one. */
-  private static int arguments(String written) {
+  private static int arguments(@Nullable String written) {
     if (written == null) {
       return 1;
     }

@@ -107,13 +107,17 @@ final class ConfigurationPageTest {
     }
   }
 
+  private static List<Row> rows(String type) {
+    return PAGE.getOrDefault(type, List.of());
+  }
+
   static Stream<Described> described() {
     return Knobs.all().entrySet().stream()
         .flatMap(type -> type.getValue().stream().flatMap(knob -> described(type.getKey(), knob)));
   }
 
   private static Stream<Described> described(String type, Knob knob) {
-    return PAGE.getOrDefault(type, List.of()).stream()
+    return rows(type).stream()
         .filter(row -> row.key().equals(knob.key()))
         .map(row -> new Described(type, knob, row));
   }
@@ -129,7 +133,7 @@ final class ConfigurationPageTest {
                     () ->
                         assertEquals(
                             type.getValue().stream().map(Knob::key).sorted().toList(),
-                            PAGE.get(type.getKey()).stream().map(Row::key).sorted().toList(),
+                            rows(type.getKey()).stream().map(Row::key).sorted().toList(),
                             "the settings of " + type.getKey() + " in docs/configuration.md")));
   }
 
@@ -266,9 +270,7 @@ final class ConfigurationPageTest {
   private static boolean isValue(String cell, Object actual) {
     if (cell.startsWith("`")) {
       String code = cell.substring(1, cell.length() - 1);
-      return NAMED.containsKey(code)
-          ? NAMED.get(code).equals(actual)
-          : code.equals(actual.toString());
+      return actual.equals(NAMED.get(code)) || code.equals(actual.toString());
     }
     return switch (actual) {
       case Duration time -> Quantity.time(cell).equals(time);

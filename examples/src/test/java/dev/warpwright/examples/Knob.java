@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -199,13 +200,18 @@ record Knob(
       field.setAccessible(true);
       return field.get(owner);
     } catch (ReflectiveOperationException e) {
-      throw new AssertionError(
+      throw new LinkageError(
           "The default of a setting is not where it is looked for: "
               + owner.getClass()
               + " "
               + name,
           e);
     }
+  }
+
+  /** As {@link #valueOf}, of a field that is never null. */
+  static Object setValueOf(Object owner, String name) {
+    return Objects.requireNonNull(valueOf(owner, name), name);
   }
 
   private static Constructor<?> canonical(Class<?> type) throws NoSuchMethodException {
@@ -236,7 +242,7 @@ record Knob(
     try {
       return method.invoke(owner);
     } catch (ReflectiveOperationException e) {
-      throw new AssertionError(e);
+      throw new LinkageError("A component cannot be read.", e);
     }
   }
 }

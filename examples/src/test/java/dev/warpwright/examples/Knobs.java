@@ -167,7 +167,7 @@ final class Knobs {
         List.of(Duration.ofSeconds(1), 1, 1, new ManualTime()),
         Map.of(
             "window",
-            () -> Duration.ofNanos((long) Knob.valueOf(TargetMetrics.local(), "windowNanos")),
+            () -> Duration.ofNanos((long) Knob.setValueOf(TargetMetrics.local(), "windowNanos")),
             "maxTargets",
             Knobs::targetsMeasuredAtOnce,
             "maxSamplesPerTarget",
@@ -334,11 +334,11 @@ final class Knobs {
   }
 
   private static Object settings(Object builder) {
-    return Knob.valueOf(builder, "settings");
+    return Knob.setValueOf(builder, "settings");
   }
 
   private static @Nullable Object thinking(Object builder) {
-    Object thinking = Knob.valueOf(builder, "thinking");
+    Object thinking = Knob.setValueOf(builder, "thinking");
     return thinking.toString().equals("Unset[]") ? null : thinking;
   }
 
@@ -359,7 +359,7 @@ final class Knobs {
   }
 
   private static Object owner(Object builder) {
-    Object owner = Knob.valueOf(builder, "owner");
+    Object owner = Knob.setValueOf(builder, "owner");
     return owner.equals("warpwright-" + ProcessHandle.current().pid()) ? "by process id" : owner;
   }
 }

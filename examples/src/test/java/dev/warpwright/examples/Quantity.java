@@ -39,11 +39,11 @@ final class Quantity {
   static Duration time(String text) {
     Matcher parts = match(text);
     long digits = Long.parseLong(parts.group(1).replace(" ", ""));
-    String unit = parts.group(2);
-    if (unit == null ? digits != 0 : !TIMES.containsKey(unit)) {
+    Duration unit = Optional.ofNullable(parts.group(2)).map(TIMES::get).orElse(Duration.ZERO);
+    if (unit.isZero() && digits != 0) {
       throw new AssertionError("Not a time: " + text);
     }
-    return unit == null ? Duration.ZERO : TIMES.get(unit).multipliedBy(digits);
+    return unit.multipliedBy(digits);
   }
 
   private static Matcher match(String text) {
