@@ -6,6 +6,7 @@ import dev.warpwright.model.RouteDecision.Standing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** A route decision in words. */
@@ -66,7 +67,9 @@ final class DecisionText {
   }
 
   private static void add(List<String> parts, Standing standing) {
-    standing.score().ifPresent(score -> parts.add("score " + score));
+    standing
+        .score()
+        .ifPresent(score -> parts.add("score " + String.format(Locale.ROOT, "%.4f", score)));
     if (!standing.unknownFacts().isEmpty()) {
       parts.add("not declared: " + String.join(", ", standing.unknownFacts()));
     }
@@ -101,7 +104,7 @@ final class DecisionText {
     signals.tokensPerSecond().ifPresent(rate -> parts.add(rate + " tokens/s"));
     if (!candidate.missing().isEmpty()) {
       parts.add(
-          "not known: "
+          "too little is known of "
               + candidate.missing().stream().map(Signal::label).collect(Collectors.joining(", ")));
     }
     if (!candidate.exclusions().isEmpty()) {
@@ -120,6 +123,7 @@ final class DecisionText {
         + attempt.step()
         + " "
         + attempt.reasonCode()
+        + (attempt.cacheHit() ? ", from the cache" : "")
         + (attempt.message().isEmpty() ? "" : ", " + attempt.message());
   }
 

@@ -91,11 +91,11 @@ final class RouteDecisionTest {
         """
         ROUTING_SPEED: The targets are tried by declared speed: tier and latency bias.
           mode SPEED, intent CHAT
-          rank 0: p/x: score 2.0; step 1 CIRCUIT_OPEN, Open.
-          rank 1: p/y: score 0.0; not declared: tier
+          rank 0: p/x: score 2.0000; step 1 CIRCUIT_OPEN, Open.
+          rank 1: p/y: score 0.0000; not declared: tier
         """,
         speed().describe(List.of(skip)));
-    assertTrue(speed().describe().contains("rank 0: p/x: score 2.0\n"));
+    assertTrue(speed().describe().contains("rank 0: p/x: score 2.0000\n"));
     assertEquals("ROUTING_SPEED [p/x, p/y]", speed().toString());
     assertEquals(
         """
