@@ -35,8 +35,7 @@ public sealed interface ReservationRule {
   private static void requirePositive(String what, Money amount) {
     if (amount.nanos() <= 0) {
       throw new InvalidRequestException(
-          FailureKind.INVALID_CONFIGURATION,
-          what + " must be more than 0, but is " + amount + ".");
+          FailureKind.INVALID_CONFIGURATION, what + " must be more than 0, but is " + amount + ".");
     }
   }
 
