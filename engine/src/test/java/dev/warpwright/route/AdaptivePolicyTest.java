@@ -794,8 +794,8 @@ final class AdaptivePolicyTest {
         """
         ROUTING_ADAPTIVE: The targets are tried in the order of the adaptive policy's scores.
           no mode asked for, intent CHAT, policy warpwright-economy-v1, operation 3
-          rank 0: p/x: score -5.0; estimated cost 0.01 USD; quality 0.5 by eval-1; p95 latency 800 ms; 2 in flight; 1 of 10 failed; goes first as it served this before (affinity)
-          rank 1: p/y: estimated cost 0.01 USD; not known: quality, latency, load, errorRate; excluded: quality-unavailable; step 1 ADAPTIVE_EXCLUSION, Adaptive exclusion: quality-unavailable.
+          rank 0: p/x: score -5.0000; estimated cost 0.01 USD; quality 0.5 by eval-1; p95 latency 800 ms; 2 in flight; 1 of 10 failed; goes first as it served this before (affinity)
+          rank 1: p/y: estimated cost 0.01 USD; too little is known of quality, latency, load, errorRate; excluded: quality-unavailable; step 1 ADAPTIVE_EXCLUSION, Adaptive exclusion: quality-unavailable.
         """,
         plan.describe());
   }
