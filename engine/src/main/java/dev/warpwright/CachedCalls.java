@@ -146,11 +146,7 @@ final class CachedCalls implements Calls {
   private CallEnd.Answered fromCache(Dispatch dispatch, ModelResponse response) {
     Optional<CostValuation> free =
         accounting.map(
-            by ->
-                by.value(
-                    dispatch.target(),
-                    NOTHING_USED,
-                    dispatch.candidate().model().reasoningAccounting()));
+            by -> by.value(dispatch.target(), NOTHING_USED, dispatch.reasoningAccounting()));
     return new CallEnd.Answered(response, free, true);
   }
 
