@@ -10,6 +10,7 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -112,7 +113,7 @@ final class Budget {
             "reservation",
             "reservation for " + dispatch.name(),
             deadline,
-            () -> new Decided(store.reserve(budgetScope, amount)));
+            () -> new Decided(Objects.requireNonNull(store.reserve(budgetScope, amount))));
     return switch (outcome) {
       case Outcome.Success<Decided>(Decided(BudgetStore.Decision decision)) -> result(decision);
       case Outcome.Failure<Decided>(Error error) -> throw error;

@@ -11,10 +11,14 @@ import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPermit;
 import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.AdmissionRequest;
+import dev.warpwright.control.BudgetSnapshot;
 import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.ReservationRule;
+import dev.warpwright.model.Attempt.ReasonCode;
+import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ReasoningAccounting;
 import dev.warpwright.model.Usage;
@@ -25,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A port or a provider that breaks its contract after the answer has come: the answer is not lost,
@@ -157,5 +163,46 @@ final class PortFailureTest {
 
     assertEquals("hi", gateway.generate(paidRequest()).text());
     assertEquals(usd("0.02"), store.snapshot(SCOPE).spent());
+  }
+
+  /** Decides nothing. */
+  private record Undecided(boolean blocking) implements BudgetStore {
+    @Override
+    public String currency() {
+      return "USD";
+    }
+
+    @Override
+    @SuppressWarnings({"NullAway", "DataFlowIssue"}) // that is the fault
+    public Decision reserve(String scope, Money amount) {
+      return null;
+    }
+
+    @Override
+    public BudgetSnapshot snapshot(String scope) {
+      throw new AssertionError("nobody asks");
+    }
+
+    @Override
+    public boolean reconcile(String scope, String reservationId, Money actual) {
+      throw new AssertionError("nobody asks");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Tag("R322")
+  void a_store_that_decides_nothing_denies(boolean blocking) {
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .costAccounting(Prices.accounting())
+                .budget(new Undecided(blocking), ReservationRule.fixed(usd("0.50"))));
+
+    var denied = assertThrows(BudgetDeniedException.class, () -> gateway.generate(paidRequest()));
+
+    assertEquals(ReasonCode.BUDGET_DENIED, denied.trace().attempts().getFirst().reasonCode());
+    assertEquals(0, spine.a.count());
   }
 }
