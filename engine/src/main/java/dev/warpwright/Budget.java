@@ -118,7 +118,7 @@ final class Budget {
       case Outcome.Success<Decided>(Decided(BudgetStore.Decision decision)) -> result(decision);
       case Outcome.Failure<Decided>(Error error) -> throw error;
       case Outcome.Failure<Decided>(Throwable cause) -> unavailable(cause.getClass().getName());
-      case Outcome.TimedOut<Decided> late when !scope.deadline().hasPassed() ->
+      case Outcome.TimedOut<Decided> late when !dispatch.deadline().hasPassed() ->
           unavailable("no answer within " + resourceTimeout + " (resourceTimeout)");
       default -> new Result.Over(outcome);
     };

@@ -44,9 +44,10 @@ sealed interface CallEnd {
   /**
    * The attempt's time was over, or the operation's.
    *
+   * @param called whether the provider had been called: only then it says something of the target
    * @param cost what the call may have cost, if costs are accounted
    */
-  record TimedOut(Optional<CostValuation> cost) implements CallEnd {}
+  record TimedOut(boolean called, Optional<CostValuation> cost) implements CallEnd {}
 
   /**
    * The operation was cancelled.

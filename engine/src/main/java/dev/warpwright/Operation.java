@@ -296,7 +296,7 @@ public final class Operation implements AutoCloseable {
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
             failed(dispatch, cause, cost, measured);
         case CallEnd.SharedFailure(Throwable cause) -> sharedFailure(dispatch, cause);
-        case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, measured);
+        case CallEnd.TimedOut late -> timedOut(dispatch, late, measured);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           measured.cutOff();
           String why = "Cancelled: " + Redaction.redact(reason);
@@ -333,22 +333,32 @@ public final class Operation implements AutoCloseable {
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd timedOut(Dispatch dispatch, Optional<CostValuation> cost, Measured measured) {
+  private AttemptEnd timedOut(Dispatch dispatch, CallEnd.TimedOut late, Measured measured) {
     if (scope.deadline().hasPassed()) {
       measured.cutOff();
       attempts.ended(
           dispatch,
           ReasonCode.DEADLINE_EXCEEDED,
           "The operation's deadline cut the attempt off.",
-          cost);
+          late.cost());
       throw deadlineExceeded(dispatch.step());
     }
     ProviderException failure =
         ProviderException.builder(
                 ProviderException.Kind.TIMEOUT,
-                "The attempt timed out after " + dispatch.timeLimit() + " (attemptTimeout).")
-            .build();
-    return failed(dispatch, failure, cost, measured);
+                "The attempt timed out after %s (attemptTimeout)%s."
+                    .formatted(
+                        dispatch.timeLimit(),
+                        late.called() ? "" : " before its target could be called"))
+            .build()
+            .at(dispatch.target());
+    if (late.called()) {
+      measured.failed(failure);
+    } else {
+      measured.cutOff();
+    }
+    attempts.failed(dispatch, failure, late.cost());
+    return new AttemptEnd.Failed(failure);
   }
 
   /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */

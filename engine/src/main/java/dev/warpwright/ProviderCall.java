@@ -81,7 +81,8 @@ final class ProviderCall implements Calls {
       case Outcome.Success<Decided>(Decided(Admission.Decision decision)) -> place(decision);
       case Outcome.Failure<Decided>(Error error) -> throw error;
       case Outcome.Failure<Decided>(Throwable cause) -> broken(cause);
-      case Outcome.TimedOut<Decided> late -> new Place.None(new CallEnd.TimedOut(Optional.empty()));
+      case Outcome.TimedOut<Decided> late ->
+          new Place.None(new CallEnd.TimedOut(false, Optional.empty()));
       case Outcome.Cancelled<Decided>(String reason, boolean abandoned) ->
           new Place.None(new CallEnd.Cancelled(reason, Optional.empty()));
     };
@@ -120,7 +121,7 @@ final class ProviderCall implements Calls {
       case Budget.Result.Denied(String message) -> new CallEnd.NoBudget(message);
       case Budget.Result.Over(Outcome.Cancelled<?>(String reason, boolean abandoned)) ->
           new CallEnd.Cancelled(reason, Optional.empty());
-      case Budget.Result.Over over -> new CallEnd.TimedOut(Optional.empty());
+      case Budget.Result.Over over -> new CallEnd.TimedOut(false, Optional.empty());
     };
   }
 
@@ -163,7 +164,9 @@ final class ProviderCall implements Calls {
       case Outcome.Failure<ModelResponse>(Throwable cause) ->
           new CallEnd.Failed(cause, value(dispatch, Usage.ABSENT));
       case Outcome.TimedOut<ModelResponse> late ->
-          new CallEnd.TimedOut(begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
+          begun.get()
+              ? new CallEnd.TimedOut(true, value(dispatch, Usage.ABSENT))
+              : new CallEnd.TimedOut(false, Optional.empty());
       case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) ->
           new CallEnd.Cancelled(
               reason, begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
