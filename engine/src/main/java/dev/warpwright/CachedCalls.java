@@ -137,8 +137,11 @@ final class CachedCalls implements Calls {
   }
 
   private static CallEnd over(TaskScope scope) {
-    return scope.isCancelled()
-        ? new CallEnd.Cancelled(scope.cancelReason().orElse("cancelled"), Optional.empty())
+    if (scope.isCancelled()) {
+      return new CallEnd.Cancelled(scope.cancelReason().orElse("cancelled"), Optional.empty());
+    }
+    return Thread.currentThread().isInterrupted() // and no wait has noticed it yet
+        ? new CallEnd.Cancelled("interrupted", Optional.empty())
         : new CallEnd.TimedOut(false, Optional.empty());
   }
 
