@@ -10,11 +10,13 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Looks answers up and keeps them, without letting the cache harm the operation. */
@@ -22,11 +24,14 @@ final class CachedResponses {
   /** So many writes may be under way; one more is dropped. */
   static final int MAX_PENDING = 256;
 
+  /** The outer task of a write only waits for the inner one, which is bounded. */
+  private static final Duration UNBOUNDED = ChronoUnit.FOREVER.getDuration();
+
   private final TaskTree tree;
   private final ResponseCache cache;
   private final Duration timeout;
   private final Semaphore room = new Semaphore(MAX_PENDING);
-  private final Set<Object> pending = ConcurrentHashMap.newKeySet(); // a ticket for each write
+  private final Set<Write> pending = ConcurrentHashMap.newKeySet();
   private final Set<TaskScope> flushing = ConcurrentHashMap.newKeySet();
   private final LongAdder dropped = new LongAdder();
   private final LongAdder failures = new LongAdder();
@@ -96,21 +101,56 @@ final class CachedResponses {
       dropped.increment();
       return;
     }
-    Object ticket = new Object();
-    pending.add(ticket);
-    tree.detach(
-        "cache",
-        "cache write",
-        timeout,
-        () -> {
-          try {
-            write(key, response);
-          } finally {
-            pending.remove(ticket);
-            room.release();
-            flushing.forEach(TaskScope::wake);
-          }
-        });
+    Write write = new Write(key, response);
+    pending.add(write);
+    tree.detach("cache", "cache write", UNBOUNDED, write);
+  }
+
+  /**
+   * A write that nobody waits for. It is pending until its thread has ended, however long after its
+   * time that is; so a cache that hangs holds no more threads than there is room. If its time is
+   * over before it has a thread, it is not begun at all.
+   */
+  private final class Write implements Runnable {
+    private final CacheKey key;
+    private final ModelResponse response;
+    private final AtomicBoolean decided = new AtomicBoolean(); // whether it is begun or not
+
+    Write(CacheKey key, ModelResponse response) {
+      this.key = key;
+      this.response = response;
+    }
+
+    /** In a task of its own, which only waits for the inner one. */
+    @Override
+    public void run() {
+      try (TaskScope scope = tree.open("cache", "cache write")) {
+        scope.call("cache", "put", Deadline.after(tree.time(), timeout), this::begin);
+      } finally {
+        if (decided.compareAndSet(false, true)) {
+          failures.increment();
+          end();
+        }
+      }
+    }
+
+    private boolean begin() {
+      if (!decided.compareAndSet(false, true)) {
+        return false;
+      }
+      try {
+        write(key, response);
+      } finally {
+        end();
+      }
+      return true;
+    }
+
+    private void end() {
+      pending.remove(this);
+      room.release();
+      flushing.forEach(TaskScope::wake);
+    }
   }
 
   private void write(CacheKey key, ModelResponse response) {
@@ -126,7 +166,7 @@ final class CachedResponses {
 
   /** Waits for the writes that are pending now; whether they ended in time. */
   boolean flush(Duration atMost) {
-    List<Object> batch = List.copyOf(pending);
+    List<Write> batch = List.copyOf(pending);
     try (TaskScope scope = tree.open("flush", "flush of cache writes")) {
       flushing.add(scope);
       try {
