@@ -181,7 +181,7 @@ final class Budget {
       } else {
         try {
           end.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // as one that a blocking store throws in its task
           failures.incrementAndGet();
         }
       }

@@ -77,7 +77,7 @@ final class CachedResponses {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Optional.empty();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // as one that a blocking cache throws in its task
       failures.increment();
       return Optional.empty();
     }
@@ -159,7 +159,7 @@ final class CachedResponses {
     } catch (InterruptedException e) {
       failures.increment();
       Thread.currentThread().interrupt();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       failures.increment(); // the answer will be asked for again, and that is all
     }
   }

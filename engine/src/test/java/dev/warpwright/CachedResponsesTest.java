@@ -448,6 +448,28 @@ final class CachedResponsesTest {
   }
 
   @Test
+  @Tag("R104")
+  @Tag("R342")
+  void an_error_in_a_cache_in_place_is_a_miss_too_and_takes_no_answer_away() {
+    CachedResponses failing =
+        over(
+            new InPlace() {
+              @Override
+              public Optional<ModelResponse> get(CacheKey key) {
+                throw new StackOverflowError();
+              }
+
+              @Override
+              public void put(CacheKey key, ModelResponse response) {
+                throw new StackOverflowError();
+              }
+            });
+    assertEquals(Optional.empty(), get(failing));
+    assertEquals(1, callsUntilAnswered(failing));
+    assertEquals(2, failing.failures());
+  }
+
+  @Test
   @Tag("R338")
   void who_missed_before_another_call_ended_and_leads_after_it_makes_no_second_one() {
     CachedResponses local = over(ResponseCache.inMemory(10, Duration.ofMinutes(5), time));

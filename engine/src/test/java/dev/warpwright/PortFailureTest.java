@@ -11,6 +11,7 @@ import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPermit;
 import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.AdmissionRequest;
+import dev.warpwright.control.BudgetReservation;
 import dev.warpwright.control.BudgetSnapshot;
 import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.ReservationRule;
@@ -204,5 +205,83 @@ final class PortFailureTest {
 
     assertEquals(ReasonCode.BUDGET_DENIED, denied.trace().attempts().getFirst().reasonCode());
     assertEquals(0, spine.a.count());
+  }
+
+  /** A ledger in place whose settlements end in an error. */
+  private record Overflowing(BudgetStore store) implements BudgetStore {
+    @Override
+    public String currency() {
+      return store.currency();
+    }
+
+    @Override
+    public boolean blocking() {
+      return false;
+    }
+
+    @Override
+    public Decision reserve(String scope, Money amount) throws InterruptedException {
+      return store.reserve(scope, amount) instanceof Decision.Reserved(BudgetReservation held)
+          ? new Decision.Reserved(new Ending(held))
+          : new Decision.Denied("no money");
+    }
+
+    @Override
+    public BudgetSnapshot snapshot(String scope) {
+      return store.snapshot(scope);
+    }
+
+    @Override
+    public boolean reconcile(String scope, String reservationId, Money actual) {
+      return store.reconcile(scope, reservationId, actual);
+    }
+
+    private record Ending(BudgetReservation held) implements BudgetReservation {
+      @Override
+      public String id() {
+        return held.id();
+      }
+
+      @Override
+      public Money amount() {
+        return held.amount();
+      }
+
+      @Override
+      public void settle(Money actual, boolean estimated) {
+        held.uncertain();
+        throw new StackOverflowError();
+      }
+
+      @Override
+      public void cancel() {
+        held.cancel();
+      }
+
+      @Override
+      public void uncertain() {
+        held.uncertain();
+      }
+    }
+  }
+
+  @Test
+  @Tag("R104")
+  @Tag("R329")
+  @Tag("C29")
+  void an_error_of_a_settlement_in_place_is_a_failed_one_and_takes_no_answer_away() {
+    spine.a.says("hi");
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .costAccounting(Prices.accounting())
+                .budget(new Overflowing(store), ReservationRule.fixed(usd("0.50"))));
+
+    assertEquals("hi", gateway.generate(paidRequest()).text());
+
+    assertEquals(1, gateway.diagnostics().settlementFailures());
+    assertThrows(BudgetDeniedException.class, () -> gateway.generate(paidRequest()));
+    assertEquals(1, spine.a.count());
   }
 }
