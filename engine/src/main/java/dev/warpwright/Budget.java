@@ -10,6 +10,7 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -112,16 +113,13 @@ final class Budget {
             "reservation",
             "reservation for " + dispatch.name(),
             deadline,
-            () -> new Decided(store.reserve(budgetScope, amount)));
+            () -> new Decided(Objects.requireNonNull(store.reserve(budgetScope, amount))));
     return switch (outcome) {
       case Outcome.Success<Decided>(Decided(BudgetStore.Decision decision)) -> result(decision);
       case Outcome.Failure<Decided>(Error error) -> throw error;
       case Outcome.Failure<Decided>(Throwable cause) -> unavailable(cause.getClass().getName());
-      case Outcome.TimedOut<Decided> late when !scope.deadline().hasPassed() ->
-          unavailable(
-              dispatch.deadline().hasPassed()
-                  ? "no answer before the attempt's deadline"
-                  : "no answer within " + resourceTimeout + " (resourceTimeout)");
+      case Outcome.TimedOut<Decided> late when !dispatch.deadline().hasPassed() ->
+          unavailable("no answer within " + resourceTimeout + " (resourceTimeout)");
       default -> new Result.Over(outcome);
     };
   }
@@ -183,7 +181,7 @@ final class Budget {
       } else {
         try {
           end.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // as one that a blocking store throws in its task
           failures.incrementAndGet();
         }
       }

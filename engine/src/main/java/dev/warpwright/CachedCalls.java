@@ -137,8 +137,11 @@ final class CachedCalls implements Calls {
   }
 
   private static CallEnd over(TaskScope scope) {
-    return scope.isCancelled()
-        ? new CallEnd.Cancelled(scope.cancelReason().orElse("cancelled"), Optional.empty())
+    if (scope.isCancelled()) {
+      return new CallEnd.Cancelled(scope.cancelReason().orElse("cancelled"), Optional.empty());
+    }
+    return Thread.currentThread().isInterrupted() // and no wait has noticed it yet
+        ? new CallEnd.Cancelled("interrupted", Optional.empty())
         : new CallEnd.TimedOut(false, Optional.empty());
   }
 
@@ -146,11 +149,7 @@ final class CachedCalls implements Calls {
   private CallEnd.Answered fromCache(Dispatch dispatch, ModelResponse response) {
     Optional<CostValuation> free =
         accounting.map(
-            by ->
-                by.value(
-                    dispatch.target(),
-                    NOTHING_USED,
-                    dispatch.candidate().model().reasoningAccounting()));
+            by -> by.value(dispatch.target(), NOTHING_USED, dispatch.reasoningAccounting()));
     return new CallEnd.Answered(response, free, true);
   }
 

@@ -10,14 +10,19 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Looks answers up and keeps them, without letting the cache harm the operation. */
 final class CachedResponses {
   /** So many writes may be under way; one more is dropped. */
   static final int MAX_PENDING = 256;
+
+  /** The outer task of a write only waits for the inner one, which is bounded. */
+  private static final Duration UNBOUNDED = ChronoUnit.FOREVER.getDuration();
 
   private final TaskTree tree;
   private final ResponseCache cache;
@@ -69,7 +74,7 @@ final class CachedResponses {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Optional.empty();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // as one that a blocking cache throws in its task
       failures.increment();
       return Optional.empty();
     }
@@ -93,19 +98,54 @@ final class CachedResponses {
       dropped.increment();
       return;
     }
-    Object write = writes.begin();
-    tree.detach(
-        "cache",
-        "cache write",
-        timeout,
-        () -> {
-          try {
-            write(key, response);
-          } finally {
-            room.release();
-            writes.end(write);
-          }
-        });
+    tree.detach("cache", "cache write", UNBOUNDED, new Write(key, response));
+  }
+
+  /**
+   * A write that nobody waits for. It is pending until its thread has ended, however long after its
+   * time that is; so a cache that hangs holds no more threads than there is room. If its time is
+   * over before it has a thread, it is not begun at all.
+   */
+  private final class Write implements Runnable {
+    private final CacheKey key;
+    private final ModelResponse response;
+    private final Object piece = writes.begin();
+    private final AtomicBoolean decided = new AtomicBoolean(); // whether it is begun or not
+
+    Write(CacheKey key, ModelResponse response) {
+      this.key = key;
+      this.response = response;
+    }
+
+    /** In a task of its own, which only waits for the inner one. */
+    @Override
+    public void run() {
+      try (TaskScope scope = tree.open("cache", "cache write")) {
+        scope.call("cache", "put", Deadline.after(tree.time(), timeout), this::begin);
+      } finally {
+        if (decided.compareAndSet(false, true)) {
+          failures.increment();
+          end();
+        }
+      }
+    }
+
+    private boolean begin() {
+      if (!decided.compareAndSet(false, true)) {
+        return false;
+      }
+      try {
+        write(key, response);
+      } finally {
+        end();
+      }
+      return true;
+    }
+
+    private void end() {
+      room.release();
+      writes.end(piece);
+    }
   }
 
   private void write(CacheKey key, ModelResponse response) {
@@ -114,7 +154,7 @@ final class CachedResponses {
     } catch (InterruptedException e) {
       failures.increment();
       Thread.currentThread().interrupt();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       failures.increment(); // the answer will be asked for again, and that is all
     }
   }

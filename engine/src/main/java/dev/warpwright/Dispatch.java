@@ -1,10 +1,13 @@
 package dev.warpwright;
 
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ReasoningAccounting;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.RoutePlan.Candidate;
 import dev.warpwright.task.Deadline;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -50,6 +53,15 @@ record Dispatch(
 
   Target target() {
     return candidate.target();
+  }
+
+  /** What the model declares of its counters; a declaration that fails declares nothing. */
+  Optional<ReasoningAccounting> reasoningAccounting() {
+    try {
+      return Objects.requireNonNull(candidate.model().reasoningAccounting());
+    } catch (RuntimeException e) {
+      return Optional.empty();
+    }
   }
 
   /** What the call may use at most; empty if it sets no limit to its output. */

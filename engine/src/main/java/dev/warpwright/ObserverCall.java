@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Outcome;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ final class ObserverCall {
   private final Runnable body;
   private final Optional<Cancellation> cancellation;
   private final Consumer<ObserverCall> onEnd;
+  private final AtomicBoolean begun = new AtomicBoolean();
   private volatile boolean failed;
 
   ObserverCall(
@@ -29,8 +31,11 @@ final class ObserverCall {
     return name;
   }
 
-  /** Makes the call on this thread, which is interrupted if the caller cancels. */
+  /** Makes the call on this thread, which is interrupted if the caller cancels; once. */
   @Nullable Void make() {
+    if (!begun.compareAndSet(false, true)) {
+      return null;
+    }
     if (cancellation.isEmpty()) {
       body.run();
       return null;
@@ -40,6 +45,11 @@ final class ObserverCall {
       body.run();
     }
     return null;
+  }
+
+  /** Whether the observer has been called. */
+  boolean begun() {
+    return begun.get();
   }
 
   /** The call ended; what it threw, and running out of its time, is a failure. */

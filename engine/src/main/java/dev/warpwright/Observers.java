@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.time.Duration;
@@ -99,7 +100,12 @@ final class Observers {
         return;
       }
       Deadline deadline = Deadline.after(tree.time(), settings.timeout());
-      call.ended(scope.call("observer", call.name(), deadline, call::make));
+      Outcome<?> outcome = scope.call("observer", call.name(), deadline, call::make);
+      if (call.begun()) {
+        call.ended(outcome);
+      } else {
+        follow(call); // the operation was over before it could begin, such as by an interrupt
+      }
     }
 
     private void follow(ObserverCall call) {

@@ -306,8 +306,7 @@ public final class Operation implements AutoCloseable {
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
             failed(dispatch, cause, cost, health);
         case CallEnd.SharedFailure(Throwable cause) -> failedElsewhere(dispatch, cause);
-        case CallEnd.TimedOut(boolean called, Optional<CostValuation> cost) ->
-            timedOut(dispatch, called, cost, health);
+        case CallEnd.TimedOut late -> timedOut(dispatch, late, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           health.cutOff();
           String why = "Cancelled: " + Redaction.redact(reason);
@@ -345,27 +344,32 @@ public final class Operation implements AutoCloseable {
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd timedOut(
-      Dispatch dispatch, boolean called, Optional<CostValuation> cost, HealthReport health) {
+  private AttemptEnd timedOut(Dispatch dispatch, CallEnd.TimedOut late, HealthReport health) {
     if (scope.deadline().hasPassed()) {
       health.cutOff();
       attempts.ended(
           dispatch,
           ReasonCode.DEADLINE_EXCEEDED,
           "The operation's deadline cut the attempt off.",
-          cost);
+          late.cost());
       throw deadlineExceeded(dispatch.step());
     }
     ProviderException failure =
         ProviderException.builder(
                 ProviderException.Kind.TIMEOUT,
-                "The attempt timed out after " + dispatch.timeLimit() + " (attemptTimeout).")
-            .build();
-    if (!called) {
+                "The attempt timed out after %s (attemptTimeout)%s."
+                    .formatted(
+                        dispatch.timeLimit(),
+                        late.called() ? "" : " before its target could be called"))
+            .build()
+            .at(dispatch.target());
+    if (late.called()) {
+      health.failed(failure);
+    } else {
       health.cutOff();
-      return failedElsewhere(dispatch, failure);
     }
-    return failed(dispatch, failure, cost, health);
+    attempts.failed(dispatch, failure, late.cost());
+    return new AttemptEnd.Failed(failure);
   }
 
   /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */

@@ -13,6 +13,8 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Calls to providers, each with what it takes to be let through: a place at the target, then money
@@ -20,6 +22,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * every way out, each once, in the reverse order.
  */
 final class ProviderCalls implements Calls {
+  private static final Logger LOG = LoggerFactory.getLogger(ProviderCalls.class);
+
   private final AdmissionController admission;
   private final Optional<Budget> budget;
   private final Optional<CostAccounting> accounting;
@@ -36,8 +40,10 @@ final class ProviderCalls implements Calls {
   public CallEnd make(TaskScope scope, Dispatch dispatch) {
     return switch (admit(scope, dispatch)) {
       case Place.Given(AdmissionPermit permit) -> {
-        try (permit) {
+        try {
           yield reserveAndCall(scope, dispatch, permit);
+        } finally {
+          tell("giving a place back", permit::close);
         }
       }
       case Place.None(CallEnd why) -> why;
@@ -128,7 +134,13 @@ final class ProviderCalls implements Calls {
 
   private CallEnd callAndSettle(
       TaskScope scope, Dispatch dispatch, AdmissionPermit permit, Budget.Reservation reservation) {
-    CallEnd end = call(scope, dispatch, permit);
+    CallEnd end;
+    try {
+      end = call(scope, dispatch, permit);
+    } catch (RuntimeException | Error e) {
+      reservation.keepAsUncertain();
+      throw e;
+    }
     if (end.cost().isEmpty()) {
       reservation.cancel(); // the end of the operation came before the call
     } else if (end instanceof CallEnd.Answered) {
@@ -168,19 +180,27 @@ final class ProviderCalls implements Calls {
     };
   }
 
-  /** What was reported takes the place of the estimate; an estimate of ours does not. */
+  /** What was reported takes the place of the estimate; an estimate of ours, or nonsense, not. */
   private static void reconcile(AdmissionPermit permit, Usage usage) {
+    long total = usage.total().tokens();
     boolean reported =
         usage.input().provenance() == Provenance.REPORTED
             && usage.output().provenance() == Provenance.REPORTED;
-    if (reported) {
-      permit.reconcile(usage.total().tokens());
+    if (reported && total >= 0) {
+      tell("reconciling tokens", () -> permit.reconcile(total));
+    }
+  }
+
+  /** A controller that fails after the call must not take its answer away. */
+  private static void tell(String what, Runnable controller) {
+    try {
+      controller.run();
+    } catch (RuntimeException e) {
+      LOG.warn("The admission controller failed at {}: {}", what, e.getClass().getName());
     }
   }
 
   private Optional<CostValuation> value(Dispatch dispatch, Usage usage) {
-    return accounting.map(
-        by ->
-            by.value(dispatch.target(), usage, dispatch.candidate().model().reasoningAccounting()));
+    return accounting.map(by -> by.value(dispatch.target(), usage, dispatch.reasoningAccounting()));
   }
 }

@@ -19,6 +19,7 @@ import dev.warpwright.control.AdmissionRequest;
 import dev.warpwright.control.CircuitBreaker;
 import dev.warpwright.control.CircuitPolicy;
 import dev.warpwright.control.CircuitState;
+import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.AdmissionDeniedException;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
@@ -208,6 +209,40 @@ final class AdmissionTest {
     spine.a.says("the place is free");
 
     assertEquals("the place is free", gateway.generate(request(A)).text());
+  }
+
+  @Test
+  @Tag("R120")
+  @Tag("R256")
+  @Tag("R305")
+  void an_attempt_whose_time_is_over_in_the_queue_says_nothing_of_the_targets_health()
+      throws Exception {
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    AdmissionController full =
+        request -> {
+          new CountDownLatch(1).await();
+          throw new AssertionError("unreachable");
+        };
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .retry(new RetryPolicy(0, Duration.ZERO, 0))
+                .attemptTimeout(Duration.ofSeconds(1))
+                .circuitBreaker(breaker)
+                .admission(full));
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+    spine.awaitWaitOf(Duration.ofSeconds(1));
+    spine.advance(1_000);
+
+    var failure = caller.failure(AdmissionDeniedException.class);
+
+    Attempt attempt = failure.trace().attempts().getFirst();
+    assertEquals(ReasonCode.ADMISSION_DENIED, attempt.reasonCode());
+    assertTrue(attempt.message().contains("attemptTimeout"), attempt.message());
+    assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    assertEquals(0, spine.a.count());
   }
 
   @Test

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.control.TargetMetrics;
+import dev.warpwright.control.TargetSnapshot;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.FinishReason;
@@ -21,6 +23,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -200,6 +204,68 @@ final class AttemptObserverTest {
     caller.failure(OperationCancelledException.class);
     assertTrue(gateway.flushObservers(PATIENCE));
     assertEquals(List.of("a/model-a REQUEST_ABORTED 0 0"), trail);
+  }
+
+  /** Interrupts the operation right after its target has answered. */
+  private static final class InterruptAfterAnswer implements TargetMetrics {
+    @Override
+    public Measurement begin(Target target) {
+      Measurement none = TargetMetrics.none().begin(target);
+      return new Measurement() {
+        @Override
+        public void firstText() {
+          none.firstText();
+        }
+
+        @Override
+        public void success(OptionalLong outputTokens) {
+          Thread.currentThread().interrupt();
+        }
+
+        @Override
+        public void error() {
+          none.error();
+        }
+
+        @Override
+        public void cancelled() {
+          none.cancelled();
+        }
+
+        @Override
+        public void close() {
+          none.close();
+        }
+      };
+    }
+
+    @Override
+    public Optional<TargetSnapshot> snapshot(Target target) {
+      return Optional.empty();
+    }
+  }
+
+  @Test
+  @Tag("R349")
+  @Tag("R17")
+  void an_attempt_after_which_the_caller_was_interrupted_is_told_of_once() throws Exception {
+    spine.a.says("hi");
+    List<String> told = Collections.synchronizedList(new ArrayList<>());
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .metrics(new InterruptAfterAnswer())
+                .observerMode(ObserverMode.AWAIT)
+                .attemptObserver((id, attempt) -> told.add(attempt.reasonCode().name())));
+
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+
+    assertEquals("hi", caller.get().text());
+    assertTrue(caller.leftInterrupted());
+    assertTrue(gateway.flushObservers(PATIENCE));
+    assertEquals(List.of("PROVIDER_SUCCESS"), told);
+    assertEquals(0, gateway.diagnostics().observerFailures());
   }
 
   @Test

@@ -15,6 +15,7 @@ import dev.warpwright.control.BudgetReservation;
 import dev.warpwright.control.BudgetSnapshot;
 import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.ReservationRule;
+import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
@@ -442,6 +443,38 @@ final class BudgetTest {
 
     assertTrue(
         String.valueOf(denied.getMessage()).contains("resourceTimeout"), denied.getMessage());
+  }
+
+  @Test
+  @Tag("R94")
+  @Tag("R120")
+  void a_store_that_outlasts_the_attempt_costs_the_attempt_and_not_the_operation()
+      throws Exception {
+    Remote remote = new Remote(store, () -> {});
+    remote.answer = spine.gate();
+    spine.b.says("b");
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .retry(new RetryPolicy(0, Duration.ZERO, 0))
+                .attemptTimeout("a", Duration.ofMillis(500))
+                .costAccounting(Prices.accounting())
+                .budget(remote, ReservationRule.fixed(usd("0.10"))));
+    GenerateRequest request = ask(A, B).budgetScope(SCOPE).build();
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request));
+    spine.awaitWaitOf(Duration.ofMillis(500));
+    spine.advance(500);
+    spine.awaitWaitOf(Spine.GRACE);
+    remote.answer.countDown();
+
+    GenerateResult result = caller.get();
+
+    assertEquals("b", result.text());
+    assertEquals(ReasonCode.PROVIDER_ERROR, result.attempts().getFirst().reasonCode());
+    assertEquals(1, remote.cancelled.get());
+    gateway.flushControls(PATIENCE);
+    assertAccount(store, "0.02", "0", "0");
   }
 
   // --- configuration

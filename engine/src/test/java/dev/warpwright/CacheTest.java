@@ -21,6 +21,7 @@ import dev.warpwright.control.ResponseCache;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
@@ -278,5 +279,46 @@ final class CacheTest {
     assertEquals(2, spine.a.count());
     assertTrue(gateway.diagnostics().cacheFailures() >= 4);
     assertEquals(0, gateway.diagnostics().pendingCacheWrites());
+  }
+
+  /** In memory, and the caller is interrupted just then. */
+  private record InterruptedAt(ResponseCache cache) implements ResponseCache {
+    @Override
+    public boolean blocking() {
+      return false;
+    }
+
+    @Override
+    public Optional<ModelResponse> get(CacheKey key) throws InterruptedException {
+      Thread.currentThread().interrupt();
+      return cache.get(key);
+    }
+
+    @Override
+    public void put(CacheKey key, ModelResponse response) throws InterruptedException {
+      cache.put(key, response);
+    }
+  }
+
+  @Test
+  @Tag("R17")
+  @Tag("R256")
+  @Tag("R341")
+  void an_interrupt_between_look_up_and_call_is_a_cancel_and_not_the_targets_failure()
+      throws Exception {
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    CachePolicy cache =
+        CachePolicy.of(new InterruptedAt(ResponseCache.inMemory()), "credentials-1");
+    Gateway gateway = spine.build(spine.builder().cache(cache).circuitBreaker(breaker));
+    Caller<GenerateResult> caller =
+        Caller.start(() -> gateway.generate(ask(A).cacheScope("tenant-1").build()));
+
+    var cancelled = caller.failure(OperationCancelledException.class);
+
+    assertEquals(ReasonCode.REQUEST_ABORTED, cancelled.trace().attempts().getFirst().reasonCode());
+    assertTrue(caller.leftInterrupted());
+    assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    assertEquals(0, spine.a.count());
   }
 }

@@ -17,17 +17,22 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
+import dev.warpwright.task.Alarm;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
+import dev.warpwright.task.TimeSource;
 import dev.warpwright.testing.ManualTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -264,6 +269,98 @@ final class CachedResponsesTest {
     assertEquals(1, backend.puts.get());
   }
 
+  /** Time of which all goes by before a task that is watched gets a thread. */
+  private final class NoThreadInTime implements TimeSource {
+    private final AtomicInteger alarms = new AtomicInteger();
+    private final AtomicReference<@Nullable CachedResponses> responses = new AtomicReference<>();
+
+    @Override
+    public long nanoTime() {
+      return time.nanoTime();
+    }
+
+    @Override
+    public Instant now() {
+      return time.now();
+    }
+
+    @Override
+    public RandomGenerator random() {
+      return time.random();
+    }
+
+    /** The first alarm goes off at once, and is waited for until it has had its effect. */
+    @Override
+    public Alarm alarm(long atNanoTime, Runnable action) {
+      Alarm alarm = time.alarm(atNanoTime, action);
+      if (alarms.getAndIncrement() == 0) {
+        time.advance(TIMEOUT);
+        CachedResponses written = Objects.requireNonNull(responses.get());
+        Spine.until(
+            "the stop of the write", () -> alarms.get() > 1 || written.pendingWrites() == 0);
+      }
+      return alarm;
+    }
+  }
+
+  @Test
+  @Tag("R342")
+  @Tag("R346")
+  void a_write_whose_time_is_over_before_it_begins_does_not_stay_pending_for_ever() {
+    NoThreadInTime busy = new NoThreadInTime();
+    TaskTree busyTree = TaskTree.builder().time(busy).abandonGrace(Spine.GRACE).build();
+    CachedResponses late =
+        new CachedResponses(busyTree, CachePolicy.of(backend, "test").withTimeout(TIMEOUT));
+    busy.responses.set(late);
+
+    late.put(KEY, ANSWER);
+
+    Spine.until("the end of the write", () -> late.pendingWrites() == 0);
+    Spine.until("the end of all tasks", () -> busyTree.liveCount() == 0);
+    assertTrue(late.flush(Duration.ZERO));
+  }
+
+  /** Whoever looks at it loses the whole time of a write. */
+  private record Hurry(ManualTime time) implements TimeSource {
+    @Override
+    public long nanoTime() {
+      time.advance(TIMEOUT);
+      return time.nanoTime();
+    }
+
+    @Override
+    public Instant now() {
+      return time.now();
+    }
+
+    @Override
+    public Alarm alarm(long atNanoTime, Runnable action) {
+      return time.alarm(atNanoTime, action);
+    }
+
+    @Override
+    public RandomGenerator random() {
+      return time.random();
+    }
+  }
+
+  @Test
+  @Tag("R342")
+  void a_write_that_is_not_begun_leaves_its_room_to_the_next_and_is_counted() {
+    TaskTree hurried = TaskTree.builder().time(new Hurry(time)).abandonGrace(Spine.GRACE).build();
+    CachedResponses late =
+        new CachedResponses(hurried, CachePolicy.of(backend, "test").withTimeout(TIMEOUT));
+    int writes = 2 * CachedResponses.MAX_PENDING;
+    for (int i = 0; i < writes; i++) {
+      late.put(KEY, ANSWER);
+      Spine.until("the end of the write", () -> late.pendingWrites() == 0);
+    }
+    Spine.until("the end of all tasks", () -> hurried.liveCount() == 0);
+    assertEquals(0, late.droppedWrites());
+    assertEquals(0, backend.puts.get());
+    assertEquals(writes, late.failures());
+  }
+
   @Test
   @Tag("R104")
   @Tag("R342")
@@ -343,6 +440,28 @@ final class CachedResponsesTest {
               @Override
               public void put(CacheKey key, ModelResponse response) {
                 throw new IllegalStateException();
+              }
+            });
+    assertEquals(Optional.empty(), get(failing));
+    assertEquals(1, callsUntilAnswered(failing));
+    assertEquals(2, failing.failures());
+  }
+
+  @Test
+  @Tag("R104")
+  @Tag("R342")
+  void an_error_in_a_cache_in_place_is_a_miss_too_and_takes_no_answer_away() {
+    CachedResponses failing =
+        over(
+            new InPlace() {
+              @Override
+              public Optional<ModelResponse> get(CacheKey key) {
+                throw new StackOverflowError();
+              }
+
+              @Override
+              public void put(CacheKey key, ModelResponse response) {
+                throw new StackOverflowError();
               }
             });
     assertEquals(Optional.empty(), get(failing));

@@ -187,4 +187,28 @@ final class CancellationHandleTest {
       throw new AssertionError(e);
     }
   }
+
+  @Test
+  @Tag("R18")
+  @Tag("R116")
+  void a_listener_that_throws_keeps_no_operation_from_being_cancelled() throws Exception {
+    IllegalStateException first = new IllegalStateException("first");
+    IllegalStateException second = new IllegalStateException("second");
+    cancellation.onCancel(
+        reason -> {
+          throw first;
+        });
+    cancellation.onCancel(
+        reason -> {
+          throw second;
+        });
+    spine.a.hangs();
+    Caller<GenerateResult> caller = call(spine.gateway(), ask(A));
+    spine.a.awaitBusy();
+
+    assertEquals(first, assertThrows(IllegalStateException.class, cancellation::cancel));
+
+    caller.failure(OperationCancelledException.class);
+    assertEquals(List.of(second), List.of(first.getSuppressed()));
+  }
 }

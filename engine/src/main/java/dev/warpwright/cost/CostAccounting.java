@@ -7,6 +7,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.model.Usage;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -191,7 +192,7 @@ public final class CostAccounting {
      * @return this
      */
     public Builder unknownCost(UnknownCost unknownCost) {
-      this.unknownCost = unknownCost;
+      this.unknownCost = Objects.requireNonNull(unknownCost, "unknownCost");
       return this;
     }
 
@@ -202,7 +203,7 @@ public final class CostAccounting {
      * @return this
      */
     public Builder cacheAssumption(CacheAssumption cacheAssumption) {
-      this.cacheAssumption = cacheAssumption;
+      this.cacheAssumption = Objects.requireNonNull(cacheAssumption, "cacheAssumption");
       return this;
     }
 
@@ -215,7 +216,9 @@ public final class CostAccounting {
      * @return this
      */
     public Builder reasoningAccounting(String provider, ReasoningAccounting accounting) {
-      reasoningAccounting.put(provider, accounting);
+      reasoningAccounting.put(
+          Objects.requireNonNull(provider, "provider"),
+          Objects.requireNonNull(accounting, "accounting"));
       return this;
     }
 

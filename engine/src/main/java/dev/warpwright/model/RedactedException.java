@@ -2,6 +2,8 @@ package dev.warpwright.model;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +25,10 @@ final class RedactedException extends Exception {
   /** The throwable itself if nothing in its chain needs it, else a copy of the chain. */
   static Throwable of(Throwable thrown) {
     Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-    return isClean(thrown, seen, 0) ? thrown : copy(thrown, 0);
+    if (isClean(thrown, seen, 0)) {
+      return thrown;
+    }
+    return Objects.requireNonNull(copy(thrown, 0, new IdentityHashMap<>()));
   }
 
   private static boolean isClean(Throwable thrown, Set<Throwable> seen, int depth) {
@@ -66,19 +71,34 @@ final class RedactedException extends Exception {
     }
   }
 
-  /** A chain that goes deeper, or in circles, is cut. */
-  private static RedactedException copy(Throwable thrown, int depth) {
+  /**
+   * A chain that goes deeper, or in circles, is cut. Each throwable is copied once, however many
+   * ways lead to it: they may be exponentially many.
+   *
+   * @return null if it is being copied further up
+   */
+  private static @Nullable RedactedException copy(
+      Throwable thrown, int depth, Map<Throwable, @Nullable RedactedException> copies) {
+    if (copies.containsKey(thrown)) {
+      return copies.get(thrown);
+    }
+    copies.put(thrown, null);
     RedactedException copy = new RedactedException(thrown.getClass().getName(), cleanText(thrown));
     copy.setStackTrace(thrown.getStackTrace());
     if (depth < MAX_DEPTH) {
       Throwable cause = thrown.getCause();
-      if (cause != null) {
-        copy.initCause(copy(cause, depth + 1));
+      RedactedException copyOfCause = cause == null ? null : copy(cause, depth + 1, copies);
+      if (copyOfCause != null) {
+        copy.initCause(copyOfCause);
       }
       for (Throwable suppressed : thrown.getSuppressed()) {
-        copy.addSuppressed(copy(suppressed, depth + 1));
+        RedactedException copyOfSuppressed = copy(suppressed, depth + 1, copies);
+        if (copyOfSuppressed != null) {
+          copy.addSuppressed(copyOfSuppressed);
+        }
       }
     }
+    copies.put(thrown, copy);
     return copy;
   }
 

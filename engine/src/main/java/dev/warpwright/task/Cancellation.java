@@ -34,7 +34,8 @@ public final class Cancellation {
 
   /**
    * Cancels: tells everything that listens, on the calling thread, and returns without waiting for
-   * anything to end. Does nothing if it is cancelled already.
+   * anything to end. Does nothing if it is cancelled already. What a listener throws is thrown
+   * here, after all of them were told.
    *
    * @param why the reason; it reaches exceptions and attempts, redacted
    */
@@ -49,7 +50,21 @@ public final class Cancellation {
       told = listeners;
       listeners = List.of();
     }
-    told.forEach(registration -> registration.listener.accept(why));
+    RuntimeException failure = null;
+    for (Registration registration : told) {
+      try {
+        registration.listener.accept(why);
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else if (!failure.equals(e)) {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
   }
 
   /**
@@ -74,7 +89,7 @@ public final class Cancellation {
    * Calls a listener once when this is cancelled, on the thread that cancels; at once, on the
    * calling thread, if it is cancelled already.
    *
-   * @param listener is given the reason; must be short, must not block and must not throw
+   * @param listener is given the reason; must be short, must not block and should not throw
    * @return closed by whoever does not want to listen any more; after that nothing of the listener
    *     is kept, though a call that has begun may still be under way
    */

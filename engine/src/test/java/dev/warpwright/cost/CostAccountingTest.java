@@ -182,6 +182,16 @@ final class CostAccountingTest {
   }
 
   @Test
+  @SuppressWarnings("NullAway") // that is the mistake
+  void a_policy_that_is_null_is_refused_where_it_is_set() {
+    CostAccounting.Builder builder = CostAccounting.builder(ModelCatalog.builder("v").build());
+
+    assertThrows(NullPointerException.class, () -> builder.unknownCost(null));
+    assertThrows(NullPointerException.class, () -> builder.cacheAssumption(null));
+    assertThrows(NullPointerException.class, () -> builder.reasoningAccounting("a", null));
+  }
+
+  @Test
   void a_policy_does_not_change_with_its_builder() {
     ModelCatalog catalog = catalog(entry());
     CostAccounting.Builder builder = CostAccounting.builder(catalog);

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.warpwright.model.ProviderException.Kind;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.time.Duration;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
 @Tag("R358")
 final class RedactedCausesTest {
   private static final String SECRET = "tomato-4711";
+  private static final Duration PATIENCE = Duration.ofSeconds(30); // against never
 
   private static String printed(Throwable thrown) {
     StringWriter text = new StringWriter();
@@ -51,6 +54,29 @@ final class RedactedCausesTest {
     assertEquals(
         "java.io.IOException: GET https://example.com/v1?key=[REDACTED] failed", cause.toString());
     assertEquals(1, redacted.getSuppressed().length);
+  }
+
+  @Test
+  void a_chain_with_more_ways_through_it_than_can_be_counted_is_copied_once() {
+    Exception shared = new IOException("?key=" + SECRET);
+    Exception broken = shared;
+    for (int level = 0; level < 200; level++) {
+      Exception next = new IOException("level " + level, broken);
+      next.addSuppressed(broken);
+      broken = next;
+    }
+    Exception top = broken;
+    Exception circular = new IOException("?key=" + SECRET);
+    for (int connection = 0; connection < 20; connection++) {
+      circular.addSuppressed(new IOException("close of " + connection, circular));
+    }
+
+    Throwable chain = assertTimeoutPreemptively(PATIENCE, () -> Redaction.redact(top));
+    Throwable circle = assertTimeoutPreemptively(PATIENCE, () -> Redaction.redact(circular));
+
+    assertSame(chain.getCause(), chain.getSuppressed()[0]);
+    assertEquals(20, circle.getSuppressed().length);
+    assertFalse(printed(circle).contains(SECRET));
   }
 
   @Test
