@@ -3,6 +3,7 @@ package dev.warpwright.agent;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.Operation;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
@@ -11,6 +12,7 @@ import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.Redaction;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
@@ -28,6 +30,10 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
@@ -185,14 +191,14 @@ public final class Agents {
    * @throws ConflictException if the key belongs to another request, or the run id exists
    * @throws LimitExceededException if what is asked is larger than the state of the run may be;
    *     there is no run
-   * @throws OperationCancelledException if the calling thread was interrupted; the trace names the
-   *     run, which can be resumed
+   * @throws OperationCancelledException if the caller cancelled the invocation or its thread was
+   *     interrupted; the trace names the run, if there is one by then, which can be resumed
    */
   public AgentResult run(AgentRequest request) {
     Agent agent = request.agent();
     Map<String, String> fingerprint = Fingerprint.of(request);
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    try (Operation operation = open(agent, request.timeout())) {
+    try (Operation operation = open(agent, request.invocation())) {
       requireNotInterrupted(operation);
       NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint));
       RunLog.requireFits(fresh.started());
@@ -227,21 +233,22 @@ public final class Agents {
    *     was made already, or the run is bound to another agent or other targets
    */
   public AgentResult resume(Agent agent, RunKey run, ApprovalDecision... decisions) {
-    return resume(agent, run, List.of(decisions), Optional.empty());
+    return resume(agent, run, List.of(decisions), Invocation.DEFAULT);
   }
 
   /**
-   * Goes on with a run within a time; see {@link #resume(Agent, RunKey, ApprovalDecision...)}.
+   * Goes on with a run, with options; see {@link #resume(Agent, RunKey, ApprovalDecision...)}.
    *
    * @param agent the agent of the run
    * @param run the run
    * @param decisions decisions on pending approvals
-   * @param timeout how long this invocation may take
+   * @param invocation what belongs to this invocation and not to the run
    * @return how the run was left
    */
   public AgentResult resume(
-      Agent agent, RunKey run, List<ApprovalDecision> decisions, Optional<Duration> timeout) {
-    try (Operation operation = open(agent, timeout)) {
+      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    requireNotCancelled(invocation, run);
+    try (Operation operation = open(agent, invocation)) {
       requireNotInterrupted(operation);
       requireBoundTo(agent, RunState.of(load(run, operation)));
       return resume(agent, operation, run, OptionalLong.empty(), decisions);
@@ -267,27 +274,25 @@ public final class Agents {
    *     #resume(Agent, RunKey, ApprovalDecision...)}
    */
   public AgentResult resume(Agent agent, List<LoggedEvent> log, ApprovalDecision... decisions) {
-    return resume(agent, log, List.of(decisions), Optional.empty());
+    return resume(agent, log, List.of(decisions), Invocation.DEFAULT);
   }
 
   /**
-   * Goes on with a run whose log is handed in, within a time; see {@link #resume(Agent, List,
+   * Goes on with a run whose log is handed in, with options; see {@link #resume(Agent, List,
    * ApprovalDecision...)}.
    *
    * @param agent the agent of the run
    * @param log all events of the run
    * @param decisions decisions on pending approvals
-   * @param timeout how long this invocation may take
+   * @param invocation what belongs to this invocation and not to the run
    * @return how the run was left
    */
   public AgentResult resume(
-      Agent agent,
-      List<LoggedEvent> log,
-      List<ApprovalDecision> decisions,
-      Optional<Duration> timeout) {
+      Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     RunState state = RunState.of(log);
     requireBoundTo(agent, state);
-    try (Operation operation = open(agent, timeout)) {
+    requireNotCancelled(invocation, state.run());
+    try (Operation operation = open(agent, invocation)) {
       requireNotInterrupted(operation);
       takeIn(agent, log, state, decisions, operation);
       return resume(agent, operation, state.run(), OptionalLong.of(state.sequence()), decisions);
@@ -350,16 +355,35 @@ public final class Agents {
     return log;
   }
 
-  private Operation open(Agent agent, Optional<Duration> timeout) {
+  private Operation open(Agent agent, Invocation invocation) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), List.of())
             .tools(agent.tools().tools())
             .toolExecution(agent.toolExecution())
-            .maxSteps(agent.maxSteps());
+            .maxSteps(agent.maxSteps())
+            .requiredCapabilities(agent.requiredCapabilities().toArray(Capability[]::new));
     agent.temperature().ifPresent(request::temperature);
     agent.maxTokens().ifPresent(request::maxTokens);
-    timeout.ifPresent(request::timeout);
+    agent.reasoning().ifPresent(request::reasoning);
+    agent.providerOptions().forEach(request::providerOptions);
+    invocation.timeout().ifPresent(request::timeout);
+    invocation.cancellation().ifPresent(request::cancellation);
+    invocation.budgetScope().ifPresent(request::budgetScope);
     return gateway.open("agent", request.build());
+  }
+
+  /** The gateway refuses too, but does not know the run. */
+  private static void requireNotCancelled(Invocation invocation, RunKey run) {
+    invocation
+        .cancellation()
+        .flatMap(Cancellation::reason)
+        .ifPresent(
+            reason -> {
+              throw new OperationCancelledException(
+                  "The invocation was cancelled before it began: " + Redaction.redact(reason),
+                  null,
+                  OperationTrace.NONE.ofRun(run.runId()));
+            });
   }
 
   private static void requireNotInterrupted(Operation operation) {
@@ -398,10 +422,12 @@ public final class Agents {
    * not ask about, or repeat, what a tool of this one is still doing.
    */
   private AgentResult owned(Operation operation, RunKey run, Writer owner, OwnedWork work) {
+    AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
         operation) {
-      return work.run(hold);
+      result = work.run(hold);
     }
+    return result.driven() ? result.ran(operation.tasks()) : result;
   }
 
   /** Tells the listener, on a thread of its own. */
@@ -420,7 +446,12 @@ public final class Agents {
     AgentDriver driver = new AgentDriver(agent, operation, log, approvals, hold.lateEnds());
     driver.drive();
     return new AgentResult(
-        log.state(), log.events(), operation.trace().attempts(), driver.toolRuns(), true);
+        log.state(),
+        log.events(),
+        operation.trace().attempts(),
+        driver.toolRuns(),
+        true,
+        Optional.empty());
   }
 
   private AgentResult resumeOwned(
@@ -442,7 +473,7 @@ public final class Agents {
           hold.begins(log);
           return goOn(agent, operation, log, decisions)
               ? drive(agent, operation, log, hold)
-              : new AgentResult(log.state(), log.events(), List.of(), 0, false);
+              : AgentResult.asItStands(log.state(), log.events());
         });
   }
 
@@ -488,7 +519,7 @@ public final class Agents {
   }
 
   private static AgentResult asItStands(List<LoggedEvent> log) {
-    return new AgentResult(RunState.of(log), log, List.of(), 0, false);
+    return AgentResult.asItStands(RunState.of(log), log);
   }
 
   /**
@@ -517,26 +548,36 @@ public final class Agents {
     }
   }
 
+  /** Waits for the other driver in a task of the operation, so that all that ends it ends this. */
   private void awaitRelease(RunKey run, Operation operation) {
-    boolean released;
-    try {
-      released = store.awaitRelease(run, operation.deadline());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OperationCancelledException(
-          "The calling thread was interrupted while run "
-              + run
-              + " was driven by another caller;"
-              + " the run goes on.",
-          e,
-          operation.trace().ofRun(run.runId()));
+    Deadline deadline = operation.deadline();
+    Outcome<Boolean> outcome;
+    try (TaskScope waiting = tasks().open("attach", "attach to run " + run, deadline)) {
+      outcome =
+          waiting.call(
+              "wait", "wait for release", deadline, () -> store.awaitRelease(run, deadline));
     }
-    if (!released) {
-      throw new DeadlineExceededException(
-          "The deadline passed while run " + run + " was driven by another caller; it goes on.",
-          null,
-          operation.trace().ofRun(run.runId()));
+    switch (outcome) {
+      case Outcome.Success<Boolean>(Boolean released) when released -> {}
+      case Outcome.Failure<Boolean>(Error error) -> throw error;
+      case Outcome.Failure<Boolean>(RuntimeException failed) -> throw failed;
+      case Outcome.Failure<Boolean>(Throwable cause) -> throw new IllegalStateException(cause);
+      case Outcome.Cancelled<Boolean>(String reason, boolean abandoned) ->
+          throw new OperationCancelledException(
+              "The wait for run %s, which another caller drives, was cancelled (%s); the run goes on."
+                  .formatted(run, Redaction.redact(reason)),
+              null,
+              operation.trace().ofRun(run.runId()));
+      case Outcome.Success<Boolean> late -> throw stillDriven(run, operation);
+      case Outcome.TimedOut<Boolean> late -> throw stillDriven(run, operation);
     }
+  }
+
+  private static DeadlineExceededException stillDriven(RunKey run, Operation operation) {
+    return new DeadlineExceededException(
+        "The deadline passed while run " + run + " was driven by another caller; it goes on.",
+        null,
+        operation.trace().ofRun(run.runId()));
   }
 
   private static void requireSame(

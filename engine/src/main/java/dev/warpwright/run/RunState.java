@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -65,6 +66,7 @@ public final class RunState {
   private List<CallState> calls = List.of();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
+  private final RunCost cost = new RunCost();
   private int toolErrors;
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
@@ -165,6 +167,7 @@ public final class RunState {
         event.step() == step && !stepAnswered,
         "a model's answer belongs to the step that was started");
     usage = usage.plus(event.usage());
+    cost.add(event.attempts());
     stepAnswered = true;
     target = event.target();
     finishReason = event.finishReason();
@@ -295,6 +298,9 @@ public final class RunState {
   }
 
   private void runResumed() {
+    if (status == RunStatus.RUNNING && !stepAnswered) {
+      cost.mayHaveLostACall();
+    }
     status = RunStatus.RUNNING;
     suspension = null;
     failure = null;
@@ -315,6 +321,9 @@ public final class RunState {
         logged,
         calls.stream().noneMatch(CallState::needsVerdict),
         "a run does not end while it needs a verdict on a tool");
+    if (!stepAnswered) { // else the answer brought the attempts of the step
+      cost.add(event.attempts());
+    }
     failure = event;
     status = RunStatus.FAILED;
   }
@@ -481,6 +490,16 @@ public final class RunState {
    */
   public Usage usage() {
     return usage;
+  }
+
+  /**
+   * What all model calls cost so far, failed ones included. Unknown is not free: where a process
+   * died during a call, or a call was made without accounting, there is no amount.
+   *
+   * @return the total; empty if no call was valued
+   */
+  public Optional<CostTotal> cost() {
+    return cost.total();
   }
 
   /**
