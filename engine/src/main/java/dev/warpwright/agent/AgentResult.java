@@ -17,7 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How an invocation of an agent left its run: with an answer, waiting for somebody, or failed.
+ * How an invocation of an agent left its run: with an answer, waiting for somebody, failed or
+ * cancelled.
  *
  * @param state the run's state
  * @param log the run's log: {@link Agents#resume(Agent, List, ApprovalDecision...)} goes on from
@@ -132,6 +133,18 @@ public record AgentResult(
               "Run %s waits for a verdict on %d tool calls.".formatted(run(), inDoubt().size()),
               run().runId(),
               true);
+      case CANCELLED ->
+          throw new RunFailedException(
+              FailureKind.CANCELLED,
+              "Run %s was cancelled.".formatted(run()),
+              run().runId(),
+              false);
+      case CANCEL_REQUESTED ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s is being cancelled.".formatted(run()),
+              run().runId(),
+              false);
       case RUNNING ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,

@@ -198,7 +198,8 @@ public final class Agents {
     Agent agent = request.agent();
     Map<String, String> fingerprint = Fingerprint.of(request);
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    try (Operation operation = open(agent, request.invocation())) {
+    try (CancelWatch cancel = new CancelWatch(request.invocation(), store, time);
+        Operation operation = open(agent, request.invocation(), cancel)) {
       requireNotInterrupted(operation);
       NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint));
       RunLog.requireFits(fresh.started());
@@ -206,14 +207,16 @@ public final class Agents {
         case RunStore.Claim.Won(Writer owner) ->
             owned(
                 operation,
+                cancel,
                 run,
                 owner,
                 hold -> {
                   RunLog log = RunLog.created(store, fresh, owner, time, operation.deadline());
                   hold.begins(log);
-                  return drive(agent, operation, log, hold);
+                  return drive(agent, operation, cancel, log, hold);
                 });
-        case RunStore.Claim.Taken(RunKey taken) -> attach(agent, operation, taken, fingerprint);
+        case RunStore.Claim.Taken(RunKey taken) ->
+            attach(agent, operation, cancel, taken, fingerprint);
       };
     }
   }
@@ -248,10 +251,11 @@ public final class Agents {
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
-    try (Operation operation = open(agent, invocation)) {
+    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+        Operation operation = open(agent, invocation, cancel)) {
       requireNotInterrupted(operation);
       requireBoundTo(agent, RunState.of(load(run, operation)));
-      return resume(agent, operation, run, OptionalLong.empty(), decisions);
+      return resume(agent, operation, cancel, run, OptionalLong.empty(), decisions);
     }
   }
 
@@ -292,10 +296,12 @@ public final class Agents {
     RunState state = RunState.of(log);
     requireBoundTo(agent, state);
     requireNotCancelled(invocation, state.run());
-    try (Operation operation = open(agent, invocation)) {
+    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+        Operation operation = open(agent, invocation, cancel)) {
       requireNotInterrupted(operation);
       takeIn(agent, log, state, decisions, operation);
-      return resume(agent, operation, state.run(), OptionalLong.of(state.sequence()), decisions);
+      return resume(
+          agent, operation, cancel, state.run(), OptionalLong.of(state.sequence()), decisions);
     }
   }
 
@@ -330,12 +336,13 @@ public final class Agents {
   private AgentResult resume(
       Agent agent,
       Operation operation,
+      CancelWatch cancel,
       RunKey run,
       OptionalLong endsAt,
       List<ApprovalDecision> decisions) {
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(agent, operation, run, owner.get(), endsAt, decisions);
+      return resumeOwned(agent, operation, cancel, run, owner.get(), endsAt, decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -355,19 +362,19 @@ public final class Agents {
     return log;
   }
 
-  private Operation open(Agent agent, Invocation invocation) {
+  private Operation open(Agent agent, Invocation invocation, CancelWatch cancel) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), List.of())
             .tools(agent.tools().tools())
             .toolExecution(agent.toolExecution())
             .maxSteps(agent.maxSteps())
+            .cancellation(cancel.handle())
             .requiredCapabilities(agent.requiredCapabilities().toArray(Capability[]::new));
     agent.temperature().ifPresent(request::temperature);
     agent.maxTokens().ifPresent(request::maxTokens);
     agent.reasoning().ifPresent(request::reasoning);
     agent.providerOptions().forEach(request::providerOptions);
     invocation.timeout().ifPresent(request::timeout);
-    invocation.cancellation().ifPresent(request::cancellation);
     invocation.budgetScope().ifPresent(request::budgetScope);
     return gateway.open("agent", request.build());
   }
@@ -421,10 +428,12 @@ public final class Agents {
    * Works on a run and hands it back on every way out, after the operation: the next driver must
    * not ask about, or repeat, what a tool of this one is still doing.
    */
-  private AgentResult owned(Operation operation, RunKey run, Writer owner, OwnedWork work) {
+  private AgentResult owned(
+      Operation operation, CancelWatch cancel, RunKey run, Writer owner, OwnedWork work) {
     AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
         operation) {
+      cancel.begins(run);
       result = work.run(hold);
     }
     return result.driven() ? result.ran(operation.tasks()) : result;
@@ -442,8 +451,9 @@ public final class Agents {
                     () -> listener.accept(needed)));
   }
 
-  private AgentResult drive(Agent agent, Operation operation, RunLog log, Hold hold) {
-    AgentDriver driver = new AgentDriver(agent, operation, log, approvals, hold.lateEnds());
+  private AgentResult drive(
+      Agent agent, Operation operation, CancelWatch cancel, RunLog log, Hold hold) {
+    AgentDriver driver = new AgentDriver(agent, operation, cancel, log, approvals, hold.lateEnds());
     driver.drive();
     return new AgentResult(
         log.state(),
@@ -457,12 +467,14 @@ public final class Agents {
   private AgentResult resumeOwned(
       Agent agent,
       Operation operation,
+      CancelWatch cancel,
       RunKey run,
       Writer owner,
       OptionalLong endsAt,
       List<ApprovalDecision> decisions) {
     return owned(
         operation,
+        cancel,
         run,
         owner,
         hold -> {
@@ -472,7 +484,7 @@ public final class Agents {
           }
           hold.begins(log);
           return goOn(agent, operation, log, decisions)
-              ? drive(agent, operation, log, hold)
+              ? drive(agent, operation, cancel, log, hold)
               : AgentResult.asItStands(log.state(), log.events());
         });
   }
@@ -486,7 +498,8 @@ public final class Agents {
     if (!events.isEmpty()) {
       log.append(events);
     }
-    return state.status() == RunStatus.RUNNING;
+    return log.state().status() == RunStatus.RUNNING
+        || log.state().status() == RunStatus.CANCEL_REQUESTED;
   }
 
   private List<RunEvent> whatToWrite(
@@ -505,7 +518,9 @@ public final class Agents {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
+      case CANCELLED -> Optional.empty();
       case RUNNING -> Optional.of("its driver is gone");
+      case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))
@@ -529,7 +544,11 @@ public final class Agents {
    * whose driver is gone is driven on.
    */
   private AgentResult attach(
-      Agent agent, Operation operation, RunKey run, Map<String, String> fingerprint) {
+      Agent agent,
+      Operation operation,
+      CancelWatch cancel,
+      RunKey run,
+      Map<String, String> fingerprint) {
     boolean waited = false;
     while (true) {
       List<LoggedEvent> log = load(run, operation);
@@ -541,7 +560,8 @@ public final class Agents {
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(agent, operation, run, owner.get(), OptionalLong.empty(), List.of());
+        return resumeOwned(
+            agent, operation, cancel, run, owner.get(), OptionalLong.empty(), List.of());
       }
       awaitRelease(run, operation);
       waited = true;

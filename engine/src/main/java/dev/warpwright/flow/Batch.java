@@ -14,6 +14,7 @@ import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.Task;
@@ -415,12 +416,13 @@ public final class Batch<T> {
 
   private static BatchItem item(String itemKey, AgentResult result, Duration duration) {
     Optional<RunFailed> failure = result.state().failure();
+    boolean cancelled = result.status() == RunStatus.CANCELLED;
     return new BatchItem(
         itemKey,
         outcome(result),
         Optional.of(result.run()),
-        failure.map(RunFailed::kind),
-        failure.map(RunFailed::message),
+        cancelled ? Optional.of(FailureKind.CANCELLED) : failure.map(RunFailed::kind),
+        cancelled ? Optional.of("The run was cancelled.") : failure.map(RunFailed::message),
         result.state().usage(),
         work(result),
         duration);
@@ -431,7 +433,7 @@ public final class Batch<T> {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case FAILED, RUNNING -> BatchItem.Outcome.FAILED;
+      case FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED -> BatchItem.Outcome.FAILED;
     };
   }
 

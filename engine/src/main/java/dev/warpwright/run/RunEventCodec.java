@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -76,6 +76,8 @@ public final class RunEventCodec {
               new Type(RunEvent.ToolReconciled.class, 1),
               new Type(RunEvent.RunSuspended.class, 1),
               new Type(RunEvent.RunResumed.class, 1),
+              new Type(RunEvent.CancelRequested.class, 1),
+              new Type(RunEvent.RunCancelled.class, 1),
               new Type(RunEvent.RunCompleted.class, 1),
               new Type(RunEvent.RunFailed.class, 1))
           .stream()

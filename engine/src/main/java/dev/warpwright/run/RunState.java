@@ -14,8 +14,10 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCancelled;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -73,6 +75,7 @@ public final class RunState {
   private @Nullable FinishReason finishReason;
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
+  private @Nullable CancelRequested cancellation;
 
   /**
    * A request for approval and what became of it.
@@ -130,6 +133,8 @@ public final class RunState {
       case ToolReconciled event -> toolReconciled(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
       case RunResumed event -> runResumed();
+      case CancelRequested event -> cancelRequested(logged, event);
+      case RunCancelled event -> runCancelled(logged, event);
       case RunCompleted event -> runCompleted(logged);
       case RunFailed event -> runFailed(logged, event);
     }
@@ -154,14 +159,14 @@ public final class RunState {
   }
 
   private void routeBound(LoggedEvent logged, RouteBound event) {
-    requireRunning(logged);
+    requireAtWork(logged);
     require(logged, event.step() == step && !stepAnswered, "a route is bound in an open step");
     target = event.target();
     decision = event.decision();
   }
 
   private void modelResponded(LoggedEvent logged, ModelResponded event) {
-    requireRunning(logged);
+    requireAtWork(logged);
     require(
         logged,
         event.step() == step && !stepAnswered,
@@ -275,13 +280,14 @@ public final class RunState {
   }
 
   private void runSuspended(LoggedEvent logged, RunSuspended event) {
-    requireRunning(logged);
     switch (event.reason()) {
       case APPROVAL -> {
+        requireRunning(logged);
         require(logged, !pendingApprovals().isEmpty(), "a run waits for approvals that are open");
         status = RunStatus.WAITING_APPROVAL;
       }
       case RECONCILIATION -> {
+        requireAtWork(logged);
         require(
             logged,
             calls.stream().anyMatch(CallState::isInDoubt),
@@ -298,12 +304,34 @@ public final class RunState {
   }
 
   private void runResumed() {
-    if (status == RunStatus.RUNNING && !stepAnswered) {
+    if (isAtWork() && !stepAnswered) {
       cost.mayHaveLostACall();
     }
-    status = RunStatus.RUNNING;
+    status = cancellation == null ? RunStatus.RUNNING : RunStatus.CANCEL_REQUESTED;
     suspension = null;
     failure = null;
+  }
+
+  private void cancelRequested(LoggedEvent logged, CancelRequested event) {
+    require(logged, cancellation == null, "a run is asked to cancel once");
+    cancellation = event;
+    status = RunStatus.CANCEL_REQUESTED;
+    suspension = null;
+    failure = null;
+  }
+
+  private void runCancelled(LoggedEvent logged, RunCancelled event) {
+    require(logged, cancellation != null, "a run is cancelled after somebody asked for it");
+    require(
+        logged,
+        calls.stream().noneMatch(CallState::needsVerdict),
+        "a run does not end while it needs a verdict on a tool");
+    if (!stepAnswered) {
+      cost.add(event.attempts());
+    }
+    calls = List.of(); // nothing of it is waited for any more
+    suspension = null;
+    status = RunStatus.CANCELLED;
   }
 
   private void runCompleted(LoggedEvent logged) {
@@ -345,8 +373,17 @@ public final class RunState {
   private void requireDriven(LoggedEvent logged) {
     require(
         logged,
-        status == RunStatus.RUNNING || status == RunStatus.NEEDS_RECONCILIATION,
+        isAtWork() || status == RunStatus.NEEDS_RECONCILIATION,
         "only a running run, or one that waits for a verdict, does this");
+  }
+
+  /** What was begun before a cancel was asked for may still end. */
+  private void requireAtWork(LoggedEvent logged) {
+    require(logged, isAtWork(), "only a running run does this");
+  }
+
+  private boolean isAtWork() {
+    return status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED;
   }
 
   private void requireRunning(LoggedEvent logged) {
@@ -395,12 +432,14 @@ public final class RunState {
   }
 
   /**
-   * Whether it has ended for good: completed, or failed and not resumable.
+   * Whether it has ended for good: completed, cancelled, or failed and not resumable.
    *
    * @return true if no event can follow
    */
   public boolean isTerminal() {
-    return status == RunStatus.COMPLETED || (failure != null && !failure.resumable());
+    return status == RunStatus.COMPLETED
+        || status == RunStatus.CANCELLED
+        || (failure != null && !failure.resumable());
   }
 
   /**
@@ -554,6 +593,23 @@ public final class RunState {
    */
   public Optional<RunFailed> failure() {
     return Optional.ofNullable(failure);
+  }
+
+  /**
+   * That somebody asked to cancel it. While it waits for a verdict, the cancel waits too.
+   *
+   * @return the request, empty if there was none
+   */
+  public Optional<CancelRequested> cancellation() {
+    return Optional.ofNullable(cancellation);
+  }
+
+  /** Whether a cancel was asked for and nothing has followed from it yet that could. */
+  boolean isCancelDue() {
+    return status == RunStatus.CANCEL_REQUESTED
+        || (status == RunStatus.NEEDS_RECONCILIATION
+            && cancellation != null
+            && calls.stream().noneMatch(CallState::needsVerdict));
   }
 
   /**

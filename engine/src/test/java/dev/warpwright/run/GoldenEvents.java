@@ -130,6 +130,11 @@ final class GoldenEvents {
             new RouteDecision(
                 List.of(DEPLOYED, TARGET), RouteDecision.ReasonCode.ROUTING_ORDERED)));
     events.put(
+        "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
+    events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
+    events.put("RunCancelled", new RunEvent.RunCancelled(2, List.of(FAILED)));
+    events.put("RunCancelled-minimal", new RunEvent.RunCancelled(0, List.of()));
+    events.put(
         "ModelResponded",
         new RunEvent.ModelResponded(
             1,
@@ -287,10 +292,7 @@ final class GoldenEvents {
                     Optional.of(Money.of("0.25", "USD")),
                     Money.of("0.0025", "USD")),
                 new CostValuation.Component(
-                    CostValuation.TokenClass.CACHE_WRITE,
-                    0,
-                    Optional.empty(),
-                    Money.zero("USD"))),
+                    CostValuation.TokenClass.CACHE_WRITE, 0, Optional.empty(), Money.zero("USD"))),
             List.of(),
             List.of("no-cache-write"),
             true);

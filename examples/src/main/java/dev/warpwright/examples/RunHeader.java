@@ -52,7 +52,8 @@ final class RunHeader {
       case WAITING_APPROVAL -> ": decide with approve --run %s [--deny]".formatted(state.run());
       case NEEDS_RECONCILIATION -> ": look up what became of the calls in doubt";
       case RUNNING, FAILED -> ": run the same triage again to go on";
-      case COMPLETED -> "";
+      case CANCEL_REQUESTED -> ": cancel it again if nothing drives it";
+      case COMPLETED, CANCELLED -> "";
     };
   }
 
