@@ -35,6 +35,7 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -382,7 +383,8 @@ final class CancelTest {
   @Test
   @Tag("A56")
   @Tag("A131")
-  void what_a_crash_left_in_doubt_needs_its_verdict_before_the_cancel_takes_effect() throws Exception {
+  void what_a_crash_left_in_doubt_needs_its_verdict_before_the_cancel_takes_effect()
+      throws Exception {
     Program dying =
         Program.on(
             MortalStore.dyingAt(4, false, store), FakeModel.of(calls(call("c1", "refund", "o1"))));
@@ -477,6 +479,51 @@ final class CancelTest {
       assertEquals(RunStatus.CANCELLED, driver.get().status());
     }
     assertInstanceOf(RunCancelled.class, program.events(RUN).getLast());
+  }
+
+  /** Cancels come at any moment of a run; whatever happens, each run ends once and is let go. */
+  @Test
+  @Tag("A131")
+  @Tag("A135")
+  @Tag("A136")
+  void of_runs_that_are_cancelled_at_any_moment_each_ends_once() throws Exception {
+    int count = 300;
+    Program program =
+        program(calls(call("c1", "refund", "o1")), calls(call("c2", "note", "o1")), text("Done."));
+    Agent agent =
+        agent(
+                world.tool("refund", EffectClass.ONCE).build(),
+                world.tool("note", EffectClass.IDEMPOTENT).build())
+            .build();
+    try (ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<RunStatus>> drivers = new ArrayList<>();
+      List<Future<RunStatus>> cancellers = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        AgentRequest request = AgentRequest.builder(agent, "Do it.").runId("run-" + i).build();
+        RunKey run = new RunKey(RunScope.DEFAULT, "run-" + i);
+        drivers.add(pool.submit(() -> program.agents.run(request).status()));
+        cancellers.add(pool.submit(() -> cancelOnceThere(run)));
+      }
+      for (int i = 0; i < count; i++) {
+        RunKey run = new RunKey(RunScope.DEFAULT, "run-" + i);
+        RunStatus driven = drivers.get(i).get();
+        RunStatus asked = cancellers.get(i).get();
+        RunState left = runs.state(run).orElseThrow();
+        String what = run + ": " + driven + ", " + asked + ", " + program.types(run);
+        assertEquals(left.status(), driven, what);
+        assertTrue(left.isTerminal() || left.status() == RunStatus.NEEDS_RECONCILIATION, what);
+        assertEquals(asked != RunStatus.COMPLETED, left.cancellation().isPresent(), what);
+        assertTrue(left.status() != RunStatus.FAILED, what);
+      }
+    }
+  }
+
+  private RunStatus cancelOnceThere(RunKey run) {
+    while (runs.state(run).isEmpty()) {
+      Thread.onSpinWait();
+      Thread.yield();
+    }
+    return runs.cancel(run).status();
   }
 
   private static void await(CountDownLatch latch) {

@@ -15,6 +15,7 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Runs;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.ToolExecution;
 import java.util.List;
@@ -119,6 +120,24 @@ final class RunCostTest {
 
     assertEquals(RunStatus.COMPLETED, done.status());
     assertEquals(Optional.of(unknown("lost-call")), done.cost());
+  }
+
+  @Test
+  @Tag("A9")
+  void a_call_that_a_cancel_of_the_run_cut_off_may_have_cost_something() {
+    Agent agent = Agent.builder("agent", Program.ROUTE).build();
+    Program program =
+        accounted(
+            store,
+            call -> {
+              var _ = Runs.in(store).cancel(RUN);
+              throw new InterruptedException();
+            });
+
+    AgentResult cancelled = program.agents.run(request(agent));
+
+    assertEquals(RunStatus.CANCELLED, cancelled.status());
+    assertEquals(Status.UNKNOWN, cancelled.cost().orElseThrow().status());
   }
 
   @Test

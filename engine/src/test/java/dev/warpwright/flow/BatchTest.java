@@ -341,6 +341,27 @@ final class BatchTest {
   }
 
   @Test
+  @Tag("A131")
+  @Tag("F61")
+  void an_item_whose_run_was_cancelled_has_failed_and_is_not_driven_again() {
+    Program program = program(refunding(), text("Done."));
+    Agent paying =
+        Agent.builder("paying", Program.ROUTE)
+            .tools(world.tool("refund", EffectClass.ONCE).requiresApproval().build())
+            .build();
+    Batch<String> batch = Batch.of("b", paying, List.of("x"), item -> item, item -> item);
+    BatchItem waiting = batch.run(program.agents).items().getFirst();
+    var _ = program.agents.runs().cancel(waiting.run().orElseThrow());
+
+    BatchItem cancelled = batch.run(program.agents).items().getFirst();
+
+    assertEquals(Outcome.FAILED, cancelled.outcome());
+    assertEquals(Optional.of(FailureKind.CANCELLED), cancelled.failure());
+    assertEquals(waiting.run(), cancelled.run());
+    assertEquals(0, cancelled.work().dispatches());
+  }
+
+  @Test
   @Tag("R318")
   void each_item_is_paid_by_its_own_account() {
     BudgetStore budget = BudgetStore.local(Prices.usd("1"));
