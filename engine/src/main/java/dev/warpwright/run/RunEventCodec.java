@@ -379,6 +379,7 @@ public final class RunEventCodec {
   }
 
   /** Members of attempts that are written only when they say something. */
+  @SuppressWarnings("unused") // only its annotations are read
   private interface AttemptMembers {
     @JsonInclude(JsonInclude.Include.NON_DEFAULT)
     boolean cacheHit();

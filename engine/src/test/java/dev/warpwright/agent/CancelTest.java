@@ -521,7 +521,6 @@ final class CancelTest {
   private RunStatus cancelOnceThere(RunKey run) {
     while (runs.state(run).isEmpty()) {
       Thread.onSpinWait();
-      Thread.yield();
     }
     return runs.cancel(run).status();
   }
