@@ -19,7 +19,7 @@ final class AttemptLog {
   private final TaskScope scope;
   private final Observers.OfOperation observers;
   private final List<Attempt> attempts = new ArrayList<>();
-  private int reported; // so many stand in the results of steps
+  private int taken; // so many stand in the results of steps
 
   AttemptLog(TimeSource time, TaskScope scope, Observers.OfOperation observers) {
     this.time = time;
@@ -103,10 +103,10 @@ final class AttemptLog {
     return attempts;
   }
 
-  /** The attempts since the last step that was answered. */
-  List<Attempt> ofThisStep() {
-    List<Attempt> fresh = List.copyOf(attempts.subList(reported, attempts.size()));
-    reported = attempts.size();
+  /** The attempts since the last step that was answered, each given once. */
+  List<Attempt> takeThisStep() {
+    List<Attempt> fresh = List.copyOf(attempts.subList(taken, attempts.size()));
+    taken = attempts.size();
     return fresh;
   }
 }

@@ -118,7 +118,10 @@ final class Budget {
       case Outcome.Failure<Decided>(Error error) -> throw error;
       case Outcome.Failure<Decided>(Throwable cause) -> unavailable(cause.getClass().getName());
       case Outcome.TimedOut<Decided> late when !scope.deadline().hasPassed() ->
-          unavailable("no answer within " + resourceTimeout + " (resourceTimeout)");
+          unavailable(
+              dispatch.deadline().hasPassed()
+                  ? "no answer before the attempt's deadline"
+                  : "no answer within " + resourceTimeout + " (resourceTimeout)");
       default -> new Result.Over(outcome);
     };
   }

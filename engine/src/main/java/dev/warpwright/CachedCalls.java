@@ -139,7 +139,7 @@ final class CachedCalls implements Calls {
   private static CallEnd over(TaskScope scope) {
     return scope.isCancelled()
         ? new CallEnd.Cancelled(scope.cancelReason().orElse("cancelled"), Optional.empty())
-        : new CallEnd.TimedOut(Optional.empty());
+        : new CallEnd.TimedOut(false, Optional.empty());
   }
 
   /** No call was made for it, so it costs nothing here. */

@@ -10,10 +10,7 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -26,13 +23,13 @@ final class CachedResponses {
   private final ResponseCache cache;
   private final Duration timeout;
   private final Semaphore room = new Semaphore(MAX_PENDING);
-  private final Set<Object> pending = ConcurrentHashMap.newKeySet(); // a ticket for each write
-  private final Set<TaskScope> flushing = ConcurrentHashMap.newKeySet();
+  private final Pending writes;
   private final LongAdder dropped = new LongAdder();
   private final LongAdder failures = new LongAdder();
 
   CachedResponses(TaskTree tree, CachePolicy policy) {
     this.tree = tree;
+    this.writes = new Pending(tree, "flush of cache writes");
     this.cache = policy.cache();
     this.timeout = policy.timeout();
   }
@@ -96,8 +93,7 @@ final class CachedResponses {
       dropped.increment();
       return;
     }
-    Object ticket = new Object();
-    pending.add(ticket);
+    Object write = writes.begin();
     tree.detach(
         "cache",
         "cache write",
@@ -106,9 +102,8 @@ final class CachedResponses {
           try {
             write(key, response);
           } finally {
-            pending.remove(ticket);
             room.release();
-            flushing.forEach(TaskScope::wake);
+            writes.end(write);
           }
         });
   }
@@ -124,22 +119,12 @@ final class CachedResponses {
     }
   }
 
-  /** Waits for the writes that are pending now; whether they ended in time. */
   boolean flush(Duration atMost) {
-    List<Object> batch = List.copyOf(pending);
-    try (TaskScope scope = tree.open("flush", "flush of cache writes")) {
-      flushing.add(scope);
-      try {
-        return scope.await(
-            () -> batch.stream().noneMatch(pending::contains), Deadline.after(tree.time(), atMost));
-      } finally {
-        flushing.remove(scope);
-      }
-    }
+    return writes.flush(atMost);
   }
 
   int pendingWrites() {
-    return pending.size();
+    return writes.count();
   }
 
   long droppedWrites() {

@@ -44,9 +44,10 @@ sealed interface CallEnd {
   /**
    * The attempt's time was over, or the operation's.
    *
-   * @param cost what the call may have cost, if costs are accounted
+   * @param called whether the provider was called; else the time was over before
+   * @param cost what the call may have cost, if it was made and costs are accounted
    */
-  record TimedOut(Optional<CostValuation> cost) implements CallEnd {}
+  record TimedOut(boolean called, Optional<CostValuation> cost) implements CallEnd {}
 
   /**
    * The operation was cancelled.

@@ -7,9 +7,6 @@ import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
@@ -21,11 +18,11 @@ final class DetachedWork {
   private static final Duration UNBOUNDED = ChronoUnit.FOREVER.getDuration();
 
   private final TaskTree tree;
-  private final Set<Object> pending = ConcurrentHashMap.newKeySet();
-  private final Set<TaskScope> flushing = ConcurrentHashMap.newKeySet();
+  private final Pending pending;
 
-  DetachedWork(TaskTree tree) {
+  DetachedWork(TaskTree tree, String flushName) {
     this.tree = tree;
+    this.pending = new Pending(tree, flushName);
   }
 
   /**
@@ -34,7 +31,7 @@ final class DetachedWork {
    * @param onEnd is told how it ended, before it stops being pending
    */
   void start(String name, Duration timeout, Runnable work, Consumer<Outcome<?>> onEnd) {
-    Object piece = begin();
+    Object piece = pending.begin();
     tree.detach(
         "background",
         name,
@@ -51,42 +48,20 @@ final class DetachedWork {
                       return true;
                     }));
           } finally {
-            end(piece);
+            pending.end(piece);
           }
         });
   }
 
-  /** Something that is pending until it {@link #end ends}, wherever it is done. */
-  Object begin() {
-    Object piece = new Object();
-    pending.add(piece);
-    return piece;
-  }
-
-  void end(Object piece) {
-    pending.remove(piece);
-    flushing.forEach(TaskScope::wake);
-  }
-
   int pending() {
-    return pending.size();
+    return pending.count();
   }
 
   TimeSource time() {
     return tree.time();
   }
 
-  /** Waits for what is pending now; whether it ended in time. */
   boolean flush(Duration atMost) {
-    List<Object> batch = List.copyOf(pending);
-    try (TaskScope scope = tree.open("flush", "flush")) {
-      flushing.add(scope);
-      try {
-        return scope.await(
-            () -> batch.stream().noneMatch(pending::contains), Deadline.after(tree.time(), atMost));
-      } finally {
-        flushing.remove(scope);
-      }
-    }
+    return pending.flush(atMost);
   }
 }

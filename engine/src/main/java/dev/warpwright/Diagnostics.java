@@ -9,6 +9,7 @@ import java.util.List;
  * @param liveTasks the running tasks with their names, deadlines and places in the tree
  * @param abandonedTasks tasks that ignored their interrupt and were left behind; each is listed
  *     until it ends
+ * @param affinityEntries how many conversations the gateway remembers the target of
  * @param pendingObservers how many observer calls have not ended yet
  * @param droppedObservers how many observer calls found the background queue full, so far
  * @param observerFailures how many observer calls have failed or run out of their time, so far
@@ -24,6 +25,7 @@ import java.util.List;
 public record Diagnostics(
     List<TaskInfo> liveTasks,
     List<TaskInfo> abandonedTasks,
+    int affinityEntries,
     int pendingObservers,
     long droppedObservers,
     long observerFailures,

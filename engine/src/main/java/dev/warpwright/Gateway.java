@@ -8,6 +8,8 @@ import dev.warpwright.control.ReservationRule;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.cost.CostAccounting;
+import dev.warpwright.cost.ModelCatalog;
+import dev.warpwright.cost.PriceList;
 import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -17,8 +19,13 @@ import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
+import dev.warpwright.route.AdaptivePolicy;
+import dev.warpwright.route.AffinityPolicy;
+import dev.warpwright.route.AffinityTable;
+import dev.warpwright.route.Deployment;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlanner;
+import dev.warpwright.route.TargetScorer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
@@ -63,7 +70,8 @@ public final class Gateway implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
 
   private final Map<String, ProviderAdapter> adapters;
-  private final RoutePlanner planner;
+  private final Map<String, Deployment> deployments;
+  private final Planning planning;
   private final Settings settings;
   private final TaskTree tree;
   private final Controls controls;
@@ -77,15 +85,16 @@ public final class Gateway implements AutoCloseable {
 
   private Gateway(Builder builder) {
     this.adapters = Map.copyOf(builder.adapters);
-    this.planner = new RoutePlanner(adapters);
+    this.deployments = Map.copyOf(builder.deployments);
+    this.planning = builder.planning(adapters);
     this.settings = builder.settings();
     TaskTree.Builder tree =
         TaskTree.builder().time(builder.time).abandonGrace(builder.abandonGrace);
     builder.carried.forEach(tree::carry);
     this.tree = tree.build();
-    this.settlements = new DetachedWork(this.tree);
+    this.settlements = new DetachedWork(this.tree, "flush of settlements");
     this.budget = builder.budget(settlements);
-    ProviderCall targets = builder.targets(budget);
+    ProviderCalls targets = builder.targets(budget);
     this.cache = builder.cache(targets, this.tree);
     this.controls = builder.controls(cache.isPresent() ? cache.get() : targets);
     this.observers = new Observers(this.tree, builder.observers());
@@ -161,7 +170,7 @@ public final class Gateway implements AutoCloseable {
    *
    * @param name what it is for, the first part of the names of its tasks
    * @param request what is asked; its messages are not used
-   * @return the operation; its deadline runs from now
+   * @return the operation; its deadline runs from the moment when its targets are planned
    * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
    */
   public Operation open(String name, GenerateRequest request) {
@@ -172,9 +181,18 @@ public final class Gateway implements AutoCloseable {
       throw invalid("The gateway is closed; make a new one.");
     }
     try {
-      RoutePlan plan = planner.plan(route, request.needs());
+      RoutePlan plan = planning.plan(request, route);
       return new Operation(
-          name, request, plan, settings, controls, tree, runningKeys, observers, this::ended);
+          name,
+          request,
+          plan,
+          planning,
+          settings,
+          controls,
+          tree,
+          runningKeys,
+          observers,
+          this::ended);
     } catch (RuntimeException | Error e) {
       ended();
       throw e;
@@ -266,6 +284,7 @@ public final class Gateway implements AutoCloseable {
     return new Diagnostics(
         tree.live(),
         tree.abandoned(),
+        planning.affinityEntries(),
         observers.pending(),
         observers.dropped(),
         observers.failures(),
@@ -327,6 +346,7 @@ public final class Gateway implements AutoCloseable {
   private void closeAdapters() {
     Set<ProviderAdapter> once = Collections.newSetFromMap(new IdentityHashMap<>());
     once.addAll(adapters.values());
+    deployments.values().stream().map(Deployment::adapter).forEach(once::add);
     RuntimeException failure = null;
     for (ProviderAdapter adapter : once) {
       try {
@@ -347,6 +367,13 @@ public final class Gateway implements AutoCloseable {
   /** Collects the parts of a gateway; not thread-safe. */
   public static final class Builder {
     private final Map<String, ProviderAdapter> adapters = new LinkedHashMap<>();
+    private final Map<String, Deployment> deployments = new LinkedHashMap<>();
+    private final Map<String, Money> prices = new HashMap<>();
+    private final Map<String, Duration> latencyBiases = new HashMap<>();
+    private @Nullable ModelCatalog catalog;
+    private @Nullable TargetScorer scorer;
+    private @Nullable AdaptivePolicy adaptivePolicy;
+    private @Nullable AffinityPolicy affinityPolicy;
     private TimeSource time = TimeSource.system();
     private int maxFallbacks = 8;
     private int maxTotalAttempts = 32;
@@ -386,6 +413,94 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
+     * Registers an adapter for one deployment of a provider: a target that names the deployment is
+     * served by it, and by nothing else. The gateway closes it when it is closed itself.
+     *
+     * @param id the deployment's id; matches {@code [A-Za-z0-9_.-]{1,128}}
+     * @param provider the provider's id
+     * @param adapter the adapter
+     * @return this builder
+     */
+    public Builder deployment(String id, String provider, ProviderAdapter adapter) {
+      deployments.put(
+          new Target(provider, "any", Optional.of(id)).deploymentId().orElseThrow(),
+          new Deployment(provider, adapter));
+      return this;
+    }
+
+    /**
+     * Sets the catalog of models: tiers and prices for routing modes, scorers and price ceilings.
+     * {@link #costAccounting} brings its own; this one wins.
+     *
+     * @param catalog none by default
+     * @return this builder
+     */
+    public Builder catalog(ModelCatalog catalog) {
+      this.catalog = Objects.requireNonNull(catalog, "catalog");
+      return this;
+    }
+
+    /**
+     * Sets the price of a provider's models per 1000 tokens, which wins over the catalog's.
+     *
+     * @param provider the provider's id
+     * @param per1kTokens zero or more
+     * @return this builder
+     */
+    public Builder price(String provider, Money per1kTokens) {
+      prices.put(Target.requireProviderId(provider), per1kTokens);
+      return this;
+    }
+
+    /**
+     * Tells the routing modes how much slower a provider is than others, as far as the program
+     * knows.
+     *
+     * @param provider the provider's id
+     * @param bias zero or more; zero by default
+     * @return this builder
+     */
+    public Builder latencyBias(String provider, Duration bias) {
+      latencyBiases.put(Target.requireProviderId(provider), bias);
+      return this;
+    }
+
+    /**
+     * Orders the targets of requests that do not ask for ORDERED by a score of the program's own.
+     *
+     * @param scorer none by default; not together with {@link #adaptive}
+     * @return this builder
+     */
+    public Builder scorer(TargetScorer scorer) {
+      this.scorer = Objects.requireNonNull(scorer, "scorer");
+      return this;
+    }
+
+    /**
+     * Orders the targets of requests that do not ask for ORDERED by what was measured of them. Its
+     * signals come from {@link #metrics}, {@link #circuitBreaker} and {@link #costAccounting}.
+     *
+     * @param policy none by default; not together with {@link #scorer}
+     * @return this builder
+     */
+    public Builder adaptive(AdaptivePolicy policy) {
+      this.adaptivePolicy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * Prefers the target that served a conversation before, for requests that name an {@code
+     * affinityKey} and a {@code cacheScope}. Needs {@link #adaptive}.
+     *
+     * @param policy none by default
+     * @return this builder
+     */
+    public Builder affinity(AffinityPolicy policy) {
+      this.affinityPolicy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
      * Limits the fallbacks of a request.
      *
      * @param maxFallbacks 0 to 32; 8 by default
@@ -397,7 +512,8 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Limits the provider calls of a whole operation: all targets, retries and steps.
+     * Limits the attempts of a whole operation: all targets, retries and steps. An attempt that a
+     * control denies or a cache answers counts too, one that an open circuit refuses does not.
      *
      * @param maxTotalAttempts 1 to 128; 32 by default
      * @return this builder
@@ -643,6 +759,33 @@ public final class Gateway implements AutoCloseable {
       return this;
     }
 
+    private Planning planning(Map<String, ProviderAdapter> registered) {
+      ModelCatalog known =
+          catalog == null && costAccounting != null ? costAccounting.catalog() : catalog;
+      RoutePlanner.Builder planner =
+          RoutePlanner.builder(registered)
+              .prices(new PriceList(prices, Optional.ofNullable(known)));
+      deployments.forEach(planner::deployment);
+      latencyBiases.forEach(planner::latencyBias);
+      if (costAccounting != null) {
+        planner.accounting(costAccounting);
+      }
+      if (scorer != null) {
+        planner.scorer(scorer);
+      }
+      if (adaptivePolicy != null) {
+        planner.adaptive(adaptivePolicy);
+      }
+      if (affinityPolicy != null && adaptivePolicy == null) {
+        throw configuration("Affinity needs an adaptive policy; set one with adaptive(...).");
+      }
+      return new Planning(
+          planner.build(),
+          circuitBreaker,
+          metrics,
+          Optional.ofNullable(affinityPolicy).map(policy -> new AffinityTable(policy, time)));
+    }
+
     private Optional<Budget> budget(DetachedWork settlements) {
       if (costAccounting != null) {
         costAccounting.requireProviders(adapters.keySet());
@@ -679,11 +822,11 @@ public final class Gateway implements AutoCloseable {
       return new InvalidRequestException(FailureKind.INVALID_CONFIGURATION, message);
     }
 
-    private ProviderCall targets(Optional<Budget> budget) {
-      return new ProviderCall(admission, budget, Optional.ofNullable(costAccounting));
+    private ProviderCalls targets(Optional<Budget> budget) {
+      return new ProviderCalls(admission, budget, Optional.ofNullable(costAccounting));
     }
 
-    private Optional<CachedCalls> cache(ProviderCall targets, TaskTree tree) {
+    private Optional<CachedCalls> cache(ProviderCalls targets, TaskTree tree) {
       return Optional.ofNullable(cachePolicy)
           .map(
               policy ->

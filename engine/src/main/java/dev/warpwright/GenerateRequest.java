@@ -1,5 +1,7 @@
 package dev.warpwright;
 
+import dev.warpwright.cost.PriceCeiling;
+import dev.warpwright.model.AgentCapabilities;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -7,7 +9,9 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
+import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.TaskIntent;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.tool.Tool;
@@ -53,6 +57,12 @@ public final class GenerateRequest {
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
   private final Optional<String> cacheScope;
+  private final Optional<String> affinityKey;
+  private final Optional<RoutingMode> routingMode;
+  private final TaskIntent taskIntent;
+  private final Optional<PriceCeiling> priceCeiling;
+  private final OptionalInt expectedOutputTokens;
+  private final Optional<AgentCapabilities> requiredAgentCapabilities;
   private final Map<String, String> metadata;
 
   private GenerateRequest(Builder builder) {
@@ -71,6 +81,12 @@ public final class GenerateRequest {
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
     this.cacheScope = Optional.ofNullable(builder.cacheScope);
+    this.affinityKey = Optional.ofNullable(builder.affinityKey);
+    this.routingMode = Optional.ofNullable(builder.routingMode);
+    this.taskIntent = builder.taskIntent;
+    this.priceCeiling = Optional.ofNullable(builder.priceCeiling);
+    this.expectedOutputTokens = builder.expectedOutputTokens;
+    this.requiredAgentCapabilities = Optional.ofNullable(builder.requiredAgentCapabilities);
     this.metadata = builder.metadata;
   }
 
@@ -262,6 +278,61 @@ public final class GenerateRequest {
   }
 
   /**
+   * Which conversation the request belongs to, so that the target that served it is preferred.
+   *
+   * @return the name of the conversation within the cache scope, if set
+   */
+  public Optional<String> affinityKey() {
+    return affinityKey;
+  }
+
+  /**
+   * The order of the targets that the request asks for.
+   *
+   * @return the mode; empty to leave it to the gateway, which without a scorer or an adaptive
+   *     policy keeps the order of the route
+   */
+  public Optional<RoutingMode> routingMode() {
+    return routingMode;
+  }
+
+  /**
+   * What the request is for.
+   *
+   * @return the intent, CHAT by default
+   */
+  public TaskIntent taskIntent() {
+    return taskIntent;
+  }
+
+  /**
+   * The highest price per 1000 tokens that a target may have.
+   *
+   * @return the ceiling, if set
+   */
+  public Optional<PriceCeiling> priceCeiling() {
+    return priceCeiling;
+  }
+
+  /**
+   * How much output is expected, for quotes.
+   *
+   * @return the number of tokens, if set
+   */
+  public OptionalInt expectedOutputTokens() {
+    return expectedOutputTokens;
+  }
+
+  /**
+   * What an agent needs of a model.
+   *
+   * @return the capabilities, if set
+   */
+  public Optional<AgentCapabilities> requiredAgentCapabilities() {
+    return requiredAgentCapabilities;
+  }
+
+  /**
    * The program's own notes; tools see them as {@code ToolContext.caller().metadata()}.
    *
    * @return the notes
@@ -303,6 +374,12 @@ public final class GenerateRequest {
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
     private @Nullable String cacheScope;
+    private @Nullable String affinityKey;
+    private @Nullable RoutingMode routingMode;
+    private TaskIntent taskIntent = TaskIntent.CHAT;
+    private @Nullable PriceCeiling priceCeiling;
+    private OptionalInt expectedOutputTokens = OptionalInt.empty();
+    private @Nullable AgentCapabilities requiredAgentCapabilities;
     private Map<String, String> metadata = Map.of();
 
     private Builder(@Nullable Route route, List<Message> messages) {
@@ -482,6 +559,78 @@ public final class GenerateRequest {
      */
     public Builder cacheScope(String scope) {
       this.cacheScope = Bounds.scope("cacheScope", scope);
+      return this;
+    }
+
+    /**
+     * Names the conversation that the request belongs to: on a gateway with affinity, the target
+     * that served it last is preferred. Needs a {@link #cacheScope} too.
+     *
+     * @param key the name; not blank, at most 256 characters
+     * @return this builder
+     */
+    public Builder affinityKey(String key) {
+      this.affinityKey = Bounds.scope("affinityKey", key);
+      return this;
+    }
+
+    /**
+     * Asks for an order of the targets. An explicit {@link RoutingMode#ORDERED} keeps the order of
+     * the route, whatever the gateway does otherwise.
+     *
+     * @param mode left to the gateway by default
+     * @return this builder
+     */
+    public Builder routingMode(RoutingMode mode) {
+      this.routingMode = Objects.requireNonNull(mode, "mode");
+      return this;
+    }
+
+    /**
+     * Says what the request is for; scores and quality profiles depend on it.
+     *
+     * @param intent {@link TaskIntent#CHAT} by default
+     * @return this builder
+     */
+    public Builder taskIntent(TaskIntent intent) {
+      this.taskIntent = Objects.requireNonNull(intent, "intent");
+      return this;
+    }
+
+    /**
+     * Keeps the request from targets that are too dear. It limits the model's price, not the bill:
+     * for that limit the attempts and the budget as well.
+     *
+     * @param ceiling none by default
+     * @return this builder
+     */
+    public Builder priceCeiling(PriceCeiling ceiling) {
+      this.priceCeiling = Objects.requireNonNull(ceiling, "ceiling");
+      return this;
+    }
+
+    /**
+     * Says how much output is expected, for quotes; without it they take {@code maxTokens}.
+     *
+     * @param tokens 1 or more
+     * @return this builder
+     */
+    public Builder expectedOutputTokens(int tokens) {
+      if (tokens < 1) {
+        throw invalid("expectedOutputTokens must be 1 or more, but is " + tokens + ".");
+      }
+      this.expectedOutputTokens = OptionalInt.of(tokens);
+      return this;
+    }
+
+    /**
+     * Says what an agent needs of a model.
+     *
+     * @param needs the tier, at least, and the capabilities
+     * @return this builder
+     */
+    public Builder requiredAgentCapabilities(AgentCapabilities needs) {
+      this.requiredAgentCapabilities = Objects.requireNonNull(needs, "needs");
       return this;
     }
 

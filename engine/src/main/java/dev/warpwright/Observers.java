@@ -6,10 +6,7 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +15,7 @@ final class Observers {
   private final TaskTree tree;
   private final Settings settings;
   private final ObserverQueue background;
-  private final Set<ObserverCall> pending = ConcurrentHashMap.newKeySet();
-  private final Set<TaskScope> flushing = ConcurrentHashMap.newKeySet();
+  private final Pending pending;
   private final LongAdder dropped = new LongAdder();
   private final LongAdder failures = new LongAdder();
 
@@ -42,6 +38,7 @@ final class Observers {
   Observers(TaskTree tree, Settings settings) {
     this.tree = tree;
     this.settings = settings;
+    this.pending = new Pending(tree, "flush of observers");
     this.background =
         new ObserverQueue(
             tree, "background observers", settings.queueCapacity(), settings.timeout());
@@ -74,7 +71,7 @@ final class Observers {
         case DETACHED -> follow(call);
         case BACKGROUND -> {
           if (!background.offer(call)) {
-            pending.remove(call);
+            pending.end(call);
             dropped.increment();
           }
         }
@@ -91,7 +88,7 @@ final class Observers {
 
     private ObserverCall call(String name, Runnable body) {
       ObserverCall call = new ObserverCall(name, body, cancellation, Observers.this::ended);
-      pending.add(call);
+      pending.begin(call);
       return call;
     }
 
@@ -116,29 +113,18 @@ final class Observers {
   }
 
   private void ended(ObserverCall call) {
-    pending.remove(call);
     if (call.failed()) {
       failures.increment();
     }
-    flushing.forEach(TaskScope::wake);
+    pending.end(call);
   }
 
-  /** Waits for the calls that are pending now; whether they ended in time. */
   boolean flush(Duration atMost) {
-    List<ObserverCall> batch = List.copyOf(pending);
-    try (TaskScope scope = tree.open("flush", "flush of observers")) {
-      flushing.add(scope);
-      try {
-        return scope.await(
-            () -> batch.stream().noneMatch(pending::contains), Deadline.after(tree.time(), atMost));
-      } finally {
-        flushing.remove(scope);
-      }
-    }
+    return pending.flush(atMost);
   }
 
   int pending() {
-    return pending.size();
+    return pending.count();
   }
 
   long dropped() {

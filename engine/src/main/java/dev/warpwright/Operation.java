@@ -10,6 +10,7 @@ import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
 import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.Capability;
+import dev.warpwright.model.CircuitOpenException;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
@@ -56,6 +57,7 @@ import org.jspecify.annotations.Nullable;
 public final class Operation implements AutoCloseable {
   private final String id;
   private final GenerateRequest request;
+  private final Planning planning;
   private final Settings settings;
   private final RunningKeys runningKeys;
   private final Controls controls;
@@ -66,7 +68,7 @@ public final class Operation implements AutoCloseable {
   private final TaskScope scope;
   private final RoutePlan plan;
   private final AttemptLog attempts;
-  private int dispatches;
+  private int dispatches; // that count against maxTotalAttempts; denials and cache hits do
   private @Nullable Candidate winner;
   private boolean closed;
 
@@ -74,6 +76,7 @@ public final class Operation implements AutoCloseable {
       String name,
       GenerateRequest request,
       RoutePlan plan,
+      Planning planning,
       Settings settings,
       Controls controls,
       TaskTree tree,
@@ -83,6 +86,7 @@ public final class Operation implements AutoCloseable {
     // Idempotency keys are made from the id, so a counter of this process would not do.
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
+    this.planning = planning;
     this.settings = settings;
     this.controls = controls;
     this.runningKeys = runningKeys;
@@ -126,7 +130,8 @@ public final class Operation implements AutoCloseable {
 
   /**
    * What has run as part of this operation: attempts, waits for admission, tools, awaited
-   * observers, and what they started.
+   * observers, and what they started. A call whose answer may be shared with other operations
+   * belongs to none of them, and so is not in it.
    *
    * @return the tree of tasks; complete once the operation is closed
    */
@@ -141,7 +146,12 @@ public final class Operation implements AutoCloseable {
    * @param messages the conversation
    * @return the answer
    * @throws NoEligibleTargetException if no target passed the checks
-   * @throws AttemptsExhaustedException if every target failed, or the limit of attempts is reached
+   * @throws AttemptsExhaustedException if the last target failed, or the limit of attempts is
+   *     reached, or a tool that a provider runs itself failed
+   * @throws dev.warpwright.model.CircuitOpenException if the circuit of the last target lets no
+   *     call through
+   * @throws dev.warpwright.model.AdmissionDeniedException if the last target had no place
+   * @throws BudgetDeniedException if the money for a call could not be set aside
    * @throws DeadlineExceededException if the deadline passed, or a wait does not fit into it
    * @throws OperationCancelledException if the calling thread was interrupted or a scope around it
    *     was cancelled
@@ -178,12 +188,12 @@ public final class Operation implements AutoCloseable {
       order.addFirst(winner);
     }
     if (showsImages) {
-      order.removeIf(candidate -> lacksVision(step, candidate));
+      order.removeIf(candidate -> skippedForImages(step, candidate));
     }
     return order;
   }
 
-  private boolean lacksVision(int step, Candidate candidate) {
+  private boolean skippedForImages(int step, Candidate candidate) {
     boolean lacks = !candidate.capabilities().has(Capability.VISION);
     if (lacks) {
       attempts.add(
@@ -202,7 +212,7 @@ public final class Operation implements AutoCloseable {
         }
         case AttemptEnd.Failed(ProviderException failure) -> {
           failures.add(failure);
-          if (!waitForRetry(failure, retry, failures)) {
+          if (!waitForRetry(candidate.target(), failure, retry, failures)) {
             return Optional.empty();
           }
         }
@@ -235,7 +245,7 @@ public final class Operation implements AutoCloseable {
     return switch (controls.circuit().tryAcquire(target)) {
       case CircuitRefusal refusal -> {
         attempts.add(
-            Attempt.skip(step, target, ReasonCode.CIRCUIT_OPEN, candidate.rank(), open(refusal)));
+            Attempt.skip(step, target, ReasonCode.CIRCUIT_OPEN, candidate.rank(), why(refusal)));
         yield new AttemptEnd.CircuitOpen(refusal);
       }
       case CircuitPermit permit -> {
@@ -247,7 +257,7 @@ public final class Operation implements AutoCloseable {
     };
   }
 
-  private static String open(CircuitRefusal refusal) {
+  private static String why(CircuitRefusal refusal) {
     return "The circuit lets no call through (%s) until %s at the earliest."
         .formatted(refusal.reason(), refusal.earliestReturn());
   }
@@ -284,32 +294,33 @@ public final class Operation implements AutoCloseable {
   }
 
   private AttemptEnd dispatch(Dispatch dispatch, CircuitPermit circuit) {
-    try (Measured measured = new Measured(circuit, controls.metrics(), dispatch.target())) {
+    try (HealthReport health = new HealthReport(circuit, controls.metrics(), dispatch.target())) {
       return switch (controls.calls().make(scope, dispatch)) {
         case CallEnd.Answered answer -> {
           if (!answer.cacheHit()) {
-            measured.answered(answer.response().usage().output());
+            health.answered(answer.response().usage().output());
           }
           attempts.answered(dispatch, answer);
           yield new AttemptEnd.Answered(answer.response());
         }
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
-            failed(dispatch, cause, cost, measured);
-        case CallEnd.SharedFailure(Throwable cause) -> sharedFailure(dispatch, cause);
-        case CallEnd.TimedOut(Optional<CostValuation> cost) -> timedOut(dispatch, cost, measured);
+            failed(dispatch, cause, cost, health);
+        case CallEnd.SharedFailure(Throwable cause) -> failedElsewhere(dispatch, cause);
+        case CallEnd.TimedOut(boolean called, Optional<CostValuation> cost) ->
+            timedOut(dispatch, called, cost, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
-          measured.cutOff();
+          health.cutOff();
           String why = "Cancelled: " + Redaction.redact(reason);
           attempts.ended(dispatch, ReasonCode.REQUEST_ABORTED, why, cost);
           throw cancelled(reason);
         }
         case CallEnd.NotAdmitted(String why) -> {
-          measured.cutOff();
+          health.cutOff();
           attempts.ended(dispatch, ReasonCode.ADMISSION_DENIED, why, Optional.empty());
           yield new AttemptEnd.NotAdmitted(why);
         }
         case CallEnd.NoBudget(String why) -> {
-          measured.cutOff();
+          health.cutOff();
           attempts.ended(dispatch, ReasonCode.BUDGET_DENIED, why, Optional.empty());
           throw new BudgetDeniedException(why, null, trace());
         }
@@ -318,24 +329,26 @@ public final class Operation implements AutoCloseable {
   }
 
   private AttemptEnd failed(
-      Dispatch dispatch, Throwable cause, Optional<CostValuation> cost, Measured measured) {
+      Dispatch dispatch, Throwable cause, Optional<CostValuation> cost, HealthReport health) {
     ProviderException failure = AdapterFailures.of(cause, dispatch.target());
-    measured.failed(failure);
+    health.failed(failure);
     attempts.failed(dispatch, failure, cost);
     AdapterFailures.rethrowWhatEndsTheOperation(cause);
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd sharedFailure(Dispatch dispatch, Throwable cause) {
+  /** A failure that says nothing of the target here: it was not called for this attempt. */
+  private AttemptEnd failedElsewhere(Dispatch dispatch, Throwable cause) {
     ProviderException failure = AdapterFailures.of(cause, dispatch.target());
     attempts.failed(dispatch, failure, Optional.empty());
     AdapterFailures.rethrowWhatEndsTheOperation(cause);
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd timedOut(Dispatch dispatch, Optional<CostValuation> cost, Measured measured) {
+  private AttemptEnd timedOut(
+      Dispatch dispatch, boolean called, Optional<CostValuation> cost, HealthReport health) {
     if (scope.deadline().hasPassed()) {
-      measured.cutOff();
+      health.cutOff();
       attempts.ended(
           dispatch,
           ReasonCode.DEADLINE_EXCEEDED,
@@ -348,7 +361,11 @@ public final class Operation implements AutoCloseable {
                 ProviderException.Kind.TIMEOUT,
                 "The attempt timed out after " + dispatch.timeLimit() + " (attemptTimeout).")
             .build();
-    return failed(dispatch, failure, cost, measured);
+    if (!called) {
+      health.cutOff();
+      return failedElsewhere(dispatch, failure);
+    }
+    return failed(dispatch, failure, cost, health);
   }
 
   /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */
@@ -371,8 +388,12 @@ public final class Operation implements AutoCloseable {
     }
   }
 
-  /** Waits for the next retry on the same target; false if there is none. */
-  private boolean waitForRetry(ProviderException failure, int retry, StepFailures failures) {
+  /**
+   * Waits for the next retry on the same target; false if there is none. A failure after which
+   * nothing may be tried again, here or elsewhere, ends the step.
+   */
+  private boolean waitForRetry(
+      Target target, ProviderException failure, int retry, StepFailures failures) {
     RetryPolicy.Decision decision =
         settings.retry().decide(failure, retry, settings.time().random());
     if (decision instanceof RetryPolicy.Decision.Stop) {
@@ -381,7 +402,7 @@ public final class Operation implements AutoCloseable {
     if (!(decision instanceof RetryPolicy.Decision.Retry(Duration delay))) {
       return false;
     }
-    if (!(controls.circuit().state(target(failure)) instanceof CircuitState.Closed)) {
+    if (!(controls.circuit().state(target) instanceof CircuitState.Closed)) {
       return false; // this failure opened it, or somebody else's
     }
     if (delay.toNanos() >= scope.deadline().remainingNanos()) {
@@ -395,12 +416,9 @@ public final class Operation implements AutoCloseable {
     return true;
   }
 
-  private static Target target(ProviderException failure) {
-    return failure.target().orElseThrow();
-  }
-
   private ModelStep won(int step, Candidate candidate, ModelResponse response) {
     boolean rebound = winner == null || winner.rank() != candidate.rank();
+    planning.served(request, candidate.target());
     winner = candidate;
     if (rebound) {
       observers.route(
@@ -413,7 +431,7 @@ public final class Operation implements AutoCloseable {
         rebound,
         plan.decision(),
         response,
-        attempts.ofThisStep(),
+        attempts.takeThisStep(),
         candidate.capabilities().has(Capability.PARALLEL_TOOL_CALLS));
   }
 
@@ -484,14 +502,17 @@ public final class Operation implements AutoCloseable {
     return scope.deadline().hasPassed() ? Optional.of(deadlineExceeded(step)) : Optional.empty();
   }
 
-  private NoEligibleTargetException noEligibleTarget() {
+  private WarpwrightException noEligibleTarget() {
     List<Attempt> skips = attempts.all().stream().filter(attempt -> !attempt.dispatched()).toList();
     StringBuilder message = new StringBuilder(skips.getLast().message());
     message.append(" No target may be called:");
     for (Attempt skip : skips) {
       message.append(' ').append(skip.target()).append(": ").append(skip.message());
     }
-    return new NoEligibleTargetException(message.toString(), null, trace());
+    return plan.earliestReturn()
+        .<WarpwrightException>map(
+            returns -> new CircuitOpenException(message.toString(), returns, null, trace()))
+        .orElseGet(() -> new NoEligibleTargetException(message.toString(), null, trace()));
   }
 
   private DeadlineExceededException deadlineExceeded(int step) {

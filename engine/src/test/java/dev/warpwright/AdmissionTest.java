@@ -302,6 +302,70 @@ final class AdmissionTest {
   }
 
   @Test
+  @Tag("R303")
+  void an_attempt_that_waits_for_a_place_all_its_time_says_nothing_of_the_targets_health()
+      throws Exception {
+    Shared never = new Shared();
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .circuitBreaker(breaker)
+                .admission(never)
+                .attemptTimeout(Duration.ofMillis(40)));
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+    Spine.await("the request", never.asked);
+
+    spine.awaitWaitOf(Duration.ofMillis(40));
+    spine.advance(40);
+    spine.awaitWaitOf(Spine.GRACE);
+    spine.advance(100);
+
+    AdmissionDeniedException denied = caller.failure(AdmissionDeniedException.class);
+    assertEquals(
+        List.of(ReasonCode.ADMISSION_DENIED),
+        denied.trace().attempts().stream().map(Attempt::reasonCode).toList());
+    assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    assertEquals(0, spine.a.count());
+    never.grant.countDown();
+    Spine.until("the permit to be given back", () -> never.closed.get() == 1);
+  }
+
+  @Test
+  @Tag("R256")
+  void an_attempt_whose_time_is_over_before_its_call_says_nothing_of_the_targets_health() {
+    CircuitBreaker breaker =
+        CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    AdmissionController slow =
+        new AdmissionController() {
+          @Override
+          public Admission tryAcquire(AdmissionRequest request) {
+            spine.advance(40);
+            return AdmissionController.unlimited().tryAcquire(request);
+          }
+
+          @Override
+          public Admission.Decision acquire(AdmissionRequest request) {
+            throw new AssertionError("nobody queues");
+          }
+        };
+    Gateway gateway =
+        spine.build(
+            spine
+                .builder()
+                .circuitBreaker(breaker)
+                .admission(slow)
+                .attemptTimeout(Duration.ofMillis(40)));
+
+    assertThrows(AttemptsExhaustedException.class, () -> gateway.generate(request(A)));
+
+    assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    assertEquals(0, spine.a.count());
+  }
+
+  @Test
   @Tag("R298")
   void a_controller_that_fails_keeps_the_call_from_its_target_only() {
     AdmissionController broken =

@@ -3,12 +3,22 @@ package dev.warpwright.bench;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
+import dev.warpwright.control.AdmissionController;
+import dev.warpwright.control.AdmissionPolicy;
+import dev.warpwright.control.BudgetStore;
+import dev.warpwright.control.CachePolicy;
+import dev.warpwright.control.CircuitBreaker;
+import dev.warpwright.control.CircuitPolicy;
+import dev.warpwright.control.ReservationRule;
+import dev.warpwright.control.ResponseCache;
+import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.Usage;
@@ -45,6 +55,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class GenerateBenchmark {
+  private static final Target TARGET = Target.of("none", "instant");
   private static final ModelResponse ANSWER =
       new ModelResponse(
           Message.assistant("Hello."),
@@ -66,7 +77,29 @@ public class GenerateBenchmark {
 
   private final Gateway gateway = Gateway.builder().adapter("none", modelId -> MODEL).build();
   private final GenerateRequest request =
-      GenerateRequest.builder(Route.of(Target.of("none", "instant")), "Hello").build();
+      GenerateRequest.builder(Route.of(TARGET), "Hello").build();
+  private final Gateway controlled =
+      Gateway.builder()
+          .adapter("none", modelId -> MODEL)
+          .circuitBreaker(CircuitBreaker.local(CircuitPolicy.DEFAULT))
+          .admission(
+              AdmissionController.local(
+                  AdmissionPolicy.builder(1_000_000).requestsPerMinute(Integer.MAX_VALUE).build()))
+          .metrics(TargetMetrics.local())
+          .costAccounting(Prices.accounting(TARGET))
+          .budget(
+              BudgetStore.local(Money.of("9000000000", "USD")),
+              ReservationRule.fixed(Money.of("0.000001", "USD")))
+          .build();
+  private final GenerateRequest controlledRequest =
+      GenerateRequest.builder(Route.of(TARGET), "Hello").budgetScope("bench").build();
+  private final Gateway cached =
+      Gateway.builder()
+          .adapter("none", modelId -> MODEL)
+          .cache(CachePolicy.of(ResponseCache.inMemory(), "bench"))
+          .build();
+  private final GenerateRequest cachedRequest =
+      GenerateRequest.builder(Route.of(TARGET), "Hello").cacheScope("bench").build();
   private final ModelCall call = ModelCall.builder(request.messages()).build();
 
   private final ExecutorService virtualThreads = Executors.newVirtualThreadPerTaskExecutor();
@@ -77,6 +110,8 @@ public class GenerateBenchmark {
   public void close() {
     virtualThreads.close();
     gateway.close();
+    controlled.close();
+    cached.close();
   }
 
   /**
@@ -132,5 +167,26 @@ public class GenerateBenchmark {
   @Benchmark
   public GenerateResult generate() {
     return gateway.generate(request);
+  }
+
+  /**
+   * The routed operation with circuit, admission by concurrency and rate, metrics, valuation and
+   * budget.
+   *
+   * @return its result
+   */
+  @Benchmark
+  public GenerateResult generateUnderControls() {
+    return controlled.generate(controlledRequest);
+  }
+
+  /**
+   * The routed operation whose answer is in the cache.
+   *
+   * @return its result
+   */
+  @Benchmark
+  public GenerateResult generateFromCache() {
+    return cached.generate(cachedRequest);
   }
 }

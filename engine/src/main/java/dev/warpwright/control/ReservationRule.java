@@ -15,7 +15,7 @@ public sealed interface ReservationRule {
   record Fixed(Money amount) implements ReservationRule {
     /** Checks the amount. */
     public Fixed {
-      requirePositive("reserveAmount", amount);
+      requirePositive("The fixed amount of a reservation", amount);
     }
   }
 
@@ -28,15 +28,15 @@ public sealed interface ReservationRule {
   record Ceiling(Optional<Money> cap) implements ReservationRule {
     /** Checks the cap. */
     public Ceiling {
-      cap.ifPresent(limit -> requirePositive("cap", limit));
+      cap.ifPresent(limit -> requirePositive("The cap of a reservation (ceilingUpTo)", limit));
     }
   }
 
-  private static void requirePositive(String name, Money amount) {
+  private static void requirePositive(String what, Money amount) {
     if (amount.nanos() <= 0) {
       throw new InvalidRequestException(
           FailureKind.INVALID_CONFIGURATION,
-          name + " of a reservation must be more than 0, but is " + amount + ".");
+          what + " must be more than 0, but is " + amount + ".");
     }
   }
 

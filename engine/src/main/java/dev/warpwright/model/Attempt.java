@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param status the HTTP status of a failure, 0 if there is none
  * @param requestId the provider's request id
  * @param usage the usage of a success
- * @param cost what it cost, if costs are accounted; a failure that reported no usage has a valuation
- *     without an amount, as it may have cost something
+ * @param cost what it cost, if costs are accounted; a failure that reported no usage has a
+ *     valuation without an amount, as it may have cost something
  * @param cacheHit whether the answer came from the cache, or from another operation's call
  */
 public record Attempt(
@@ -54,7 +54,13 @@ public record Attempt(
     /** Skipped: no adapter, unknown deployment, or the model could not be made. */
     OPERATION_SKIP,
     /** Skipped: the model lacks a capability that the request needs. */
-    MODEL_CAPABILITIES
+    MODEL_CAPABILITIES,
+    /** Skipped: the model lacks what the agent needs. */
+    AGENT_CAPABILITIES,
+    /** Skipped: its price is above the request's ceiling, or the cost of the call is not known. */
+    COST_BUDGET,
+    /** Skipped: the adaptive policy excluded it. */
+    ADAPTIVE_EXCLUSION
   }
 
   /**
@@ -109,7 +115,13 @@ public record Attempt(
           ADMISSION_DENIED,
           BUDGET_DENIED ->
           true;
-      case CIRCUIT_OPEN, OPERATION_SKIP, MODEL_CAPABILITIES -> false;
+      case CIRCUIT_OPEN,
+          OPERATION_SKIP,
+          MODEL_CAPABILITIES,
+          AGENT_CAPABILITIES,
+          COST_BUDGET,
+          ADAPTIVE_EXCLUSION ->
+          false;
     };
   }
 }

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -16,8 +17,10 @@ import java.util.Set;
  *
  * @param supported what it can do
  * @param toolHistory how it takes the tool calls of an earlier conversation
+ * @param agent what it offers to agents; a model that declares nothing meets no need of an agent
  */
-public record ModelCapabilities(Set<Capability> supported, ToolHistory toolHistory) {
+public record ModelCapabilities(
+    Set<Capability> supported, ToolHistory toolHistory, Optional<AgentCapabilities> agent) {
   /** Text in, text out, nothing else. */
   public static final ModelCapabilities TEXT = of();
 
@@ -28,19 +31,20 @@ public record ModelCapabilities(Set<Capability> supported, ToolHistory toolHisto
   /** Copies the set. */
   public ModelCapabilities {
     Objects.requireNonNull(toolHistory, "toolHistory");
+    Objects.requireNonNull(agent, "agent");
     EnumSet<Capability> copy = EnumSet.noneOf(Capability.class);
     copy.addAll(supported);
     supported = Collections.unmodifiableSet(copy);
   }
 
   /**
-   * A model that can do this much and takes no tool history.
+   * A model that can do this much, takes no tool history and offers nothing to agents.
    *
    * @param supported what it can do
    * @return the capabilities
    */
   public static ModelCapabilities of(Capability... supported) {
-    return new ModelCapabilities(Set.of(supported), ToolHistory.NONE);
+    return new ModelCapabilities(Set.of(supported), ToolHistory.NONE, Optional.empty());
   }
 
   /**
@@ -53,7 +57,7 @@ public record ModelCapabilities(Set<Capability> supported, ToolHistory toolHisto
     EnumSet<Capability> all = EnumSet.noneOf(Capability.class);
     all.addAll(supported);
     all.addAll(List.of(more));
-    return new ModelCapabilities(all, toolHistory);
+    return new ModelCapabilities(all, toolHistory, agent);
   }
 
   /**
@@ -63,7 +67,17 @@ public record ModelCapabilities(Set<Capability> supported, ToolHistory toolHisto
    * @return a copy
    */
   public ModelCapabilities with(ToolHistory form) {
-    return new ModelCapabilities(supported, form);
+    return new ModelCapabilities(supported, form, agent);
+  }
+
+  /**
+   * The same with capabilities for agents.
+   *
+   * @param offered what it offers to agents
+   * @return a copy
+   */
+  public ModelCapabilities with(AgentCapabilities offered) {
+    return new ModelCapabilities(supported, toolHistory, Optional.of(offered));
   }
 
   /**

@@ -34,17 +34,7 @@ final class RunCost {
 
   /** Whether the target was certainly called; one that was cut off may not have been. */
   private static boolean wasAnswered(Attempt attempt) {
-    return switch (attempt.reasonCode()) {
-      case PROVIDER_SUCCESS, PROVIDER_ERROR -> true;
-      case REQUEST_ABORTED,
-          DEADLINE_EXCEEDED,
-          ADMISSION_DENIED,
-          BUDGET_DENIED,
-          CIRCUIT_OPEN,
-          OPERATION_SKIP,
-          MODEL_CAPABILITIES ->
-          false;
-    };
+    return attempt.ok() || attempt.reasonCode() == Attempt.ReasonCode.PROVIDER_ERROR;
   }
 
   /** A step began, and its driver was gone before it wrote what became of it. */

@@ -102,8 +102,8 @@ final class AdmissionModelCheckTest {
   @Tag("R315")
   void grants_are_one_act_each() {
     new ModelCheckingOptions()
-        .iterations(12)
-        .invocationsPerIteration(150)
+        .iterations(6)
+        .invocationsPerIteration(100)
         .threads(2)
         .actorsPerThread(3)
         .actorsBefore(1)

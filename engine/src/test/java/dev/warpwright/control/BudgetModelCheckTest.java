@@ -150,8 +150,8 @@ final class BudgetModelCheckTest {
 
   private static void check(Class<?> operations, int perThread, int afterwards) {
     new ModelCheckingOptions()
-        .iterations(12)
-        .invocationsPerIteration(150)
+        .iterations(6)
+        .invocationsPerIteration(100)
         .threads(2)
         .actorsPerThread(perThread)
         .actorsBefore(0)

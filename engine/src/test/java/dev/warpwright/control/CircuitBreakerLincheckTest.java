@@ -43,7 +43,7 @@ final class CircuitBreakerLincheckTest {
 
   private static ModelCheckingOptions options() {
     return new ModelCheckingOptions()
-        .iterations(10)
+        .iterations(6)
         .invocationsPerIteration(100)
         .threads(2)
         .actorsPerThread(3)

@@ -1,5 +1,8 @@
 package dev.warpwright.route;
 
+import static dev.warpwright.route.Plans.X;
+import static dev.warpwright.route.Plans.Y;
+import static dev.warpwright.route.Plans.adapter;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,10 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.Capability;
-import dev.warpwright.model.LanguageModel;
-import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
-import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RouteDecision;
@@ -30,23 +30,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Which targets may be called, in which order. */
 final class RoutePlannerTest {
   private static final Set<Capability> TEXT = Set.of();
-  private static final Target X = Target.of("p", "x");
-  private static final Target Y = Target.of("p", "y");
-
-  private static ProviderAdapter adapter(ModelCapabilities capabilities) {
-    return id ->
-        new LanguageModel() {
-          @Override
-          public ModelCapabilities capabilities() {
-            return capabilities;
-          }
-
-          @Override
-          public ModelResponse generate(ModelCall call) {
-            throw new AssertionError("a plan calls no model");
-          }
-        };
-  }
 
   private static RoutePlan plan(
       Map<String, ProviderAdapter> adapters, Set<Capability> needs, Target... t) {
@@ -132,7 +115,7 @@ final class RoutePlannerTest {
         plan(
             Map.of("p", broken),
             needs,
-            new Target("nobody", "x", Optional.of("east")),
+            Target.of("nobody", "x"),
             new Target("p", "x", Optional.of("east")),
             X);
 

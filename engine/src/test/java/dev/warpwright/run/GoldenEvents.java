@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
@@ -13,7 +14,10 @@ import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.TargetSignals;
+import dev.warpwright.model.TaskIntent;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -78,6 +82,85 @@ final class GoldenEvents {
       new RunEvent.RunFailed(
           FailureKind.TARGETS_EXHAUSTED, "Every target failed.", true, 1, List.of(FAILED));
 
+  private static final Money QUOTED = Money.of("0.0125", "USD");
+  private static final CostValuation QUOTE =
+      new CostValuation(
+          "azure",
+          "gpt-5",
+          CostValuation.Status.ESTIMATED,
+          Optional.of(QUOTED),
+          Optional.of("USD"),
+          "catalog-1",
+          Optional.of("2026-03"),
+          "warpwright-valuation-v1",
+          Optional.of("https://prices.example/"),
+          List.of(
+              new CostValuation.Component(
+                  CostValuation.TokenClass.INPUT, 1000, Optional.of(QUOTED), QUOTED),
+              new CostValuation.Component(
+                  CostValuation.TokenClass.CACHED_INPUT, 0, Optional.empty(), Money.zero("USD"))),
+          List.of(),
+          List.of("cold-cache"),
+          false);
+  private static final CostValuation NO_QUOTE =
+      new CostValuation(
+          "openai",
+          "gpt-5",
+          CostValuation.Status.UNKNOWN,
+          Optional.empty(),
+          Optional.empty(),
+          "catalog-1",
+          Optional.empty(),
+          "warpwright-valuation-v1",
+          Optional.empty(),
+          List.of(),
+          List.of("model-not-in-catalog"),
+          List.of(),
+          false);
+  private static final RouteDecision ADAPTIVE =
+      new RouteDecision(
+          List.of(DEPLOYED, TARGET),
+          RouteDecision.ReasonCode.ROUTING_ADAPTIVE,
+          Optional.of(
+              new RouteDecision.Ranking(
+                  Optional.of(RoutingMode.QUALITY),
+                  TaskIntent.REASONING,
+                  List.of(
+                      new RouteDecision.Standing(
+                          Optional.of(-1.25), List.of("tier"), Optional.of(QUOTE)),
+                      new RouteDecision.Standing(
+                          Optional.empty(), List.of(), Optional.of(NO_QUOTE))))),
+          Optional.of(
+              new AdaptiveRecord(
+                  "warpwright-quality-v1",
+                  40,
+                  List.of(
+                      new AdaptiveRecord.Candidate(
+                          TARGET,
+                          Optional.empty(),
+                          Optional.empty(),
+                          TargetSignals.NONE,
+                          Optional.empty(),
+                          List.of(AdaptiveRecord.Signal.QUALITY, AdaptiveRecord.Signal.COST),
+                          List.of("quality-unavailable", "cost-unavailable")),
+                      new AdaptiveRecord.Candidate(
+                          DEPLOYED,
+                          Optional.of(new AdaptiveRecord.Quality(0.75, "eval-1")),
+                          Optional.of(QUOTED),
+                          new TargetSignals(
+                              Optional.of(Duration.ofMillis(1_500)),
+                              Optional.of(Duration.ofMillis(90)),
+                              Optional.of(2),
+                              3,
+                              1,
+                              Optional.of(81.5),
+                              Optional.of(Instant.parse("2026-03-01T00:00:30Z"))),
+                          Optional.of(-1.25),
+                          List.of(),
+                          List.of())),
+                  Optional.of(DEPLOYED),
+                  Optional.of(new AdaptiveRecord.Affinity(TARGET, 0.5, false)))));
+
   private GoldenEvents() {}
 
   static Map<String, RunEvent> all() {
@@ -134,6 +217,19 @@ final class GoldenEvents {
     events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
     events.put("RunCancelled", new RunEvent.RunCancelled(2, List.of(FAILED)));
     events.put("RunCancelled-minimal", new RunEvent.RunCancelled(0, List.of()));
+    events.put(
+        "RouteBound-mode",
+        new RunEvent.RouteBound(
+            1,
+            TARGET,
+            new RouteDecision(
+                List.of(TARGET),
+                RouteDecision.ReasonCode.ROUTING_ORDERED,
+                Optional.of(
+                    new RouteDecision.Ranking(
+                        Optional.of(RoutingMode.ORDERED), TaskIntent.TOOL_HEAVY, List.of())),
+                Optional.empty())));
+    events.put("RouteBound-adaptive", new RunEvent.RouteBound(1, DEPLOYED, ADAPTIVE));
     events.put(
         "ModelResponded",
         new RunEvent.ModelResponded(

@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
@@ -13,7 +14,10 @@ import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
+import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.TargetSignals;
+import dev.warpwright.model.TaskIntent;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -188,7 +192,61 @@ final class RandomEvents {
   }
 
   private RouteDecision decision() {
-    return new RouteDecision(list(this::target), one(RouteDecision.ReasonCode.values()));
+    List<Target> targets = list(this::target);
+    return new RouteDecision(
+        targets,
+        one(RouteDecision.ReasonCode.values()),
+        optional(
+            () ->
+                new RouteDecision.Ranking(
+                    optional(() -> one(RoutingMode.values())),
+                    one(TaskIntent.values()),
+                    random.nextBoolean()
+                        ? List.of()
+                        : targets.stream().map(target -> standing()).toList())),
+        optional(this::adaptive));
+  }
+
+  private RouteDecision.Standing standing() {
+    return new RouteDecision.Standing(
+        optional(this::number), list(this::text), optional(this::cost));
+  }
+
+  private Money money() {
+    return new Money(random.nextLong(), one("USD", "EUR"));
+  }
+
+  private double number() {
+    return one(0.0, -1.25, 1e-300, -1e300, random.nextGaussian());
+  }
+
+  private AdaptiveRecord adaptive() {
+    return new AdaptiveRecord(
+        text(),
+        random.nextLong(),
+        list(
+            () ->
+                new AdaptiveRecord.Candidate(
+                    target(),
+                    optional(() -> new AdaptiveRecord.Quality(number(), text())),
+                    optional(this::money),
+                    signals(),
+                    optional(this::number),
+                    list(() -> one(AdaptiveRecord.Signal.values())),
+                    list(this::text))),
+        optional(this::target),
+        optional(() -> new AdaptiveRecord.Affinity(target(), number(), random.nextBoolean())));
+  }
+
+  private TargetSignals signals() {
+    return new TargetSignals(
+        optional(() -> Duration.ofNanos(random.nextInt(Integer.MAX_VALUE))),
+        optional(() -> Duration.ofSeconds(random.nextInt(Integer.MAX_VALUE))),
+        optional(() -> random.nextInt(Integer.MAX_VALUE)),
+        random.nextInt(Integer.MAX_VALUE),
+        random.nextInt(Integer.MAX_VALUE),
+        optional(() -> Math.abs(number())),
+        optional(() -> Instant.ofEpochSecond(random.nextInt(), random.nextInt(1_000_000_000))));
   }
 
   private FinishReason finish() {
@@ -226,7 +284,7 @@ final class RandomEvents {
 
   private CostValuation cost() {
     boolean known = random.nextBoolean();
-    Money amount = new Money(random.nextLong(), one("USD", "EUR"));
+    Money amount = money();
     return new CostValuation(
         text(),
         text(),

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * another interleaving of its threads, those with the fewest switches first.
  */
 class FateModelCheckTest {
-  private static final int INTERLEAVINGS = 500;
+  private static final int INTERLEAVINGS = 300;
 
   private static final TaskTree TREE = TaskTree.builder().time(new StoppedTime()).build();
 

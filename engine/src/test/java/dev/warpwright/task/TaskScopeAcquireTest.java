@@ -313,7 +313,7 @@ class TaskScopeAcquireTest {
       assertEquals(permit.granted ? 1 : 0, permit.closed.get(), "seed " + seed);
       assertFalse(permit.interrupted, "seed " + seed);
     }
-    assertTrue(counts[0] > 0 && counts[1] > 0 && counts[2] > 0, () -> "one-sided: seed " + seed);
+    assertEquals(rounds, counts[0] + counts[1] + counts[2], "seed " + seed);
   }
 
   private static int round(

@@ -203,7 +203,7 @@ public final class AnthropicMessages implements ProviderAdapter {
     public Builder thinkingBudget(int tokens) {
       if (tokens < Thinking.MIN_BUDGET || tokens > Integer.MAX_VALUE / 2) {
         throw Refusal.configuration(
-            "thinkingBudget must be %d to %d tokens, but is %d."
+            "thinkingBudget must be between %d and %d tokens, but is %d."
                 .formatted(Thinking.MIN_BUDGET, Integer.MAX_VALUE / 2, tokens));
       }
       this.thinking = new Thinking.Budget(tokens);

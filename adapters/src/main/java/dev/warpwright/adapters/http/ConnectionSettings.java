@@ -77,7 +77,7 @@ public final class ConnectionSettings {
    */
   public void connectTimeout(Duration timeout) {
     if (!timeout.isPositive()) {
-      throw Refusal.configuration("connectTimeout must be positive, but is " + timeout + ".");
+      throw Refusal.configuration("connectTimeout must be more than 0, but is " + timeout + ".");
     }
     this.connectTimeout = timeout;
   }

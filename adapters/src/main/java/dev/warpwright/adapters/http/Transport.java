@@ -52,7 +52,7 @@ public final class Transport implements AutoCloseable {
   public static Transport own(Duration connectTimeout) {
     if (!connectTimeout.isPositive()) {
       throw Refusal.configuration(
-          "connectTimeout must be positive, but is " + connectTimeout + ".");
+          "connectTimeout must be more than 0, but is " + connectTimeout + ".");
     }
     ThreadFactory threads =
         Thread.ofVirtual()

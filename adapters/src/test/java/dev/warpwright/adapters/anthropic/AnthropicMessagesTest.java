@@ -27,8 +27,8 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
 import dev.warpwright.model.ToolChoice;
-import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolHistory;
+import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -486,7 +486,8 @@ final class AnthropicMessagesTest {
       }
       assertTrue(claude.model("claude-x").toString().contains("claude-x"));
       assertEquals(
-          ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.NATIVE), claude.model("claude-x").capabilities());
+          ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.NATIVE),
+          claude.model("claude-x").capabilities());
     }
   }
 }

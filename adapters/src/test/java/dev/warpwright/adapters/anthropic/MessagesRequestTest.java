@@ -147,14 +147,14 @@ final class MessagesRequestTest {
   void a_budget_of_reasoning_is_written_and_what_the_protocol_has_no_word_for_is_refused() {
     Message question = Message.user("?");
     ModelCall budget =
-        ModelCall.builder(List.of(question)).reasoning(Optional.of(Reasoning.budget(4_096))).build();
+        ModelCall.builder(List.of(question))
+            .reasoning(Optional.of(Reasoning.budget(4_096)))
+            .build();
     assertTrue(
-        body(budget, OFF)
-            .contains("\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":4096}"));
+        body(budget, OFF).contains("\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":4096}"));
     for (Reasoning unknown :
         List.of(Reasoning.budget(1_023), Reasoning.effort(Reasoning.Effort.MINIMAL))) {
-      ModelCall call =
-          ModelCall.builder(List.of(question)).reasoning(Optional.of(unknown)).build();
+      ModelCall call = ModelCall.builder(List.of(question)).reasoning(Optional.of(unknown)).build();
       assertThrows(ProviderException.class, () -> body(call, OFF));
     }
   }

@@ -29,8 +29,8 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolHistory;
+import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -499,7 +499,8 @@ final class OpenAiChatTest {
       }
       assertTrue(openAi.model("gpt-x").toString().contains("gpt-x"));
       assertEquals(
-          ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.JSON), openAi.model("gpt-x").capabilities());
+          ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.JSON),
+          openAi.model("gpt-x").capabilities());
     }
   }
 }

@@ -159,7 +159,7 @@ public final class JdbcRunStore implements RunStore {
     public Builder queueBounds(int maxEvents, long maxBytes) {
       if (maxEvents < 1 || maxBytes < 1) {
         throw invalid(
-            "The bounds of the queue must be 1 or more, but are "
+            "The queueBounds must be 1 or more, but are "
                 + maxEvents
                 + " events and "
                 + maxBytes

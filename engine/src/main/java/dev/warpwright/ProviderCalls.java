@@ -15,16 +15,16 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A call to a provider with what it takes to be let through: a place at the target, then money set
- * aside, then the call itself as a task, then its price. Whatever was taken is given back on every
- * way out, each once, in the reverse order.
+ * Calls to providers, each with what it takes to be let through: a place at the target, then money
+ * set aside, then the call itself as a task, then its price. Whatever was taken is given back on
+ * every way out, each once, in the reverse order.
  */
-final class ProviderCall implements Calls {
+final class ProviderCalls implements Calls {
   private final AdmissionController admission;
   private final Optional<Budget> budget;
   private final Optional<CostAccounting> accounting;
 
-  ProviderCall(
+  ProviderCalls(
       AdmissionController admission, Optional<Budget> budget, Optional<CostAccounting> accounting) {
     this.admission = admission;
     this.budget = budget;
@@ -75,10 +75,18 @@ final class ProviderCall implements Calls {
       case Outcome.Success<Decided>(Decided(Admission.Decision decision)) -> place(decision);
       case Outcome.Failure<Decided>(Error error) -> throw error;
       case Outcome.Failure<Decided>(Throwable cause) -> broken(cause);
-      case Outcome.TimedOut<Decided> late -> new Place.None(new CallEnd.TimedOut(Optional.empty()));
+      case Outcome.TimedOut<Decided> late -> new Place.None(tooLate(dispatch));
       case Outcome.Cancelled<Decided>(String reason, boolean abandoned) ->
           new Place.None(new CallEnd.Cancelled(reason, Optional.empty()));
     };
+  }
+
+  /** Not a timeout of the target, which was never called. */
+  private static CallEnd tooLate(Dispatch dispatch) {
+    return new CallEnd.NotAdmitted(
+        ("%s did not admit the request before the attempt's deadline, and it waited until then;"
+                + " an attempt may take %s (attemptTimeout).")
+            .formatted(dispatch.target(), dispatch.timeLimit()));
   }
 
   /** A decision that gives the place back if it comes too late. */
@@ -114,7 +122,7 @@ final class ProviderCall implements Calls {
       case Budget.Result.Denied(String message) -> new CallEnd.NoBudget(message);
       case Budget.Result.Over(Outcome.Cancelled<?>(String reason, boolean abandoned)) ->
           new CallEnd.Cancelled(reason, Optional.empty());
-      case Budget.Result.Over over -> new CallEnd.TimedOut(Optional.empty());
+      case Budget.Result.Over over -> new CallEnd.TimedOut(false, Optional.empty());
     };
   }
 
@@ -151,7 +159,9 @@ final class ProviderCall implements Calls {
       case Outcome.Failure<ModelResponse>(Throwable cause) ->
           new CallEnd.Failed(cause, value(dispatch, Usage.ABSENT));
       case Outcome.TimedOut<ModelResponse> late ->
-          new CallEnd.TimedOut(begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
+          begun.get()
+              ? new CallEnd.TimedOut(true, value(dispatch, Usage.ABSENT))
+              : new CallEnd.TimedOut(false, Optional.empty());
       case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) ->
           new CallEnd.Cancelled(
               reason, begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());

@@ -7,21 +7,20 @@ import dev.warpwright.control.TargetMetrics.Measurement;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TokenCount;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
  * What an attempt says of its target's health, told to its circuit and to its metrics. Only what
  * the target did counts: our own refusals, a cancel, the operation's deadline and a caller's
- * mistake say nothing. A metrics hook that throws is ignored.
+ * mistake say nothing. A metrics hook that throws is ignored. The permit stays its holder's, who
+ * closes it.
  */
-final class Measured implements AutoCloseable {
+final class HealthReport implements AutoCloseable {
   private final CircuitPermit circuit;
   private final Measurement measurement;
 
-  Measured(CircuitPermit circuit, TargetMetrics metrics, Target target) {
+  HealthReport(CircuitPermit circuit, TargetMetrics metrics, Target target) {
     this.circuit = circuit;
     this.measurement = begin(metrics, target);
   }
@@ -42,13 +41,9 @@ final class Measured implements AutoCloseable {
 
   void failed(ProviderException failure) {
     if (CircuitBreaker.isHealthFailure(failure)) {
-      unwell(failure.retryAfter());
+      circuit.failure(failure.retryAfter());
+      tell(Measurement::error);
     }
-  }
-
-  private void unwell(Optional<Duration> retryAfter) {
-    circuit.failure(retryAfter);
-    tell(Measurement::error);
   }
 
   /** Cancelled, cut off by the operation's deadline, or denied before the target was called. */
@@ -68,6 +63,5 @@ final class Measured implements AutoCloseable {
   @Override
   public void close() {
     tell(Measurement::close);
-    circuit.close();
   }
 }

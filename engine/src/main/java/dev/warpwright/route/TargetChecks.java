@@ -1,0 +1,192 @@
+package dev.warpwright.route;
+
+import dev.warpwright.cost.CostAccounting;
+import dev.warpwright.cost.PriceList;
+import dev.warpwright.model.Attempt.ReasonCode;
+import dev.warpwright.model.Capability;
+import dev.warpwright.model.CostValuation;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.Redaction;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolHistory;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Whether a target may be called for a request. The first miss decides. */
+final class TargetChecks {
+  private final Map<String, ProviderAdapter> adapters;
+  private final Map<String, Deployment> deployments;
+  private final PriceList prices;
+  private final Optional<CostAccounting> accounting;
+
+  TargetChecks(
+      Map<String, ProviderAdapter> adapters,
+      Map<String, Deployment> deployments,
+      PriceList prices,
+      Optional<CostAccounting> accounting) {
+    this.adapters = Map.copyOf(adapters);
+    this.deployments = Map.copyOf(deployments);
+    this.prices = prices;
+    this.accounting = accounting;
+  }
+
+  /** What came of the checks of a target. */
+  sealed interface Verdict {
+    record Passed(LanguageModel model, ModelCapabilities capabilities) implements Verdict {}
+
+    record Missed(ReasonCode code, String message) implements Verdict {}
+  }
+
+  /**
+   * Checks a target.
+   *
+   * @param request what is asked
+   * @param target the target
+   * @param quote its quote, if there is cost accounting
+   */
+  Verdict check(PlanRequest request, Target target, @Nullable CostValuation quote) {
+    ProviderAdapter adapter = adapter(target);
+    if (adapter == null) {
+      return skip(
+          target
+                  .deploymentId()
+                  .map(id -> "No deployment \"" + id + "\" is registered for provider")
+                  .orElse("No adapter is registered for provider")
+              + (" \"" + target.provider() + "\"."));
+    }
+    LanguageModel model;
+    ModelCapabilities capabilities;
+    try {
+      model = Objects.requireNonNull(adapter.model(target.modelId()), "no model");
+      capabilities = Objects.requireNonNull(model.capabilities(), "no capabilities");
+    } catch (RuntimeException e) {
+      String why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+      return skip(Redaction.redact("The model could not be made: " + why));
+    }
+    Verdict.Missed miss = firstMiss(request, target, capabilities, quote);
+    return miss != null ? miss : new Verdict.Passed(model, capabilities);
+  }
+
+  /** The checks of a target whose model could be made, in the order in which they are made. */
+  private Verdict.@Nullable Missed firstMiss(
+      PlanRequest request,
+      Target target,
+      ModelCapabilities capabilities,
+      @Nullable CostValuation quote) {
+    Verdict.Missed miss = modelCapabilities(request, capabilities);
+    if (miss == null) {
+      miss = toolHistory(request, capabilities);
+    }
+    if (miss == null) {
+      miss = priceCeiling(request, target);
+    }
+    if (miss == null) {
+      miss = knownQuote(quote);
+    }
+    if (miss == null) {
+      miss = operation(request, capabilities);
+    }
+    if (miss == null) {
+      miss = agentCapabilities(request, capabilities);
+    }
+    return miss;
+  }
+
+  /** The adapter of the target's deployment if it names one, never that of the provider then. */
+  private @Nullable ProviderAdapter adapter(Target target) {
+    if (target.deploymentId().isEmpty()) {
+      return adapters.get(target.provider());
+    }
+    Deployment deployment = deployments.get(target.deploymentId().get());
+    return deployment != null && deployment.provider().equals(target.provider())
+        ? deployment.adapter()
+        : null;
+  }
+
+  private static Verdict.@Nullable Missed modelCapabilities(
+      PlanRequest request, ModelCapabilities capabilities) {
+    if (capabilities.supported().containsAll(request.needs())) {
+      return null;
+    }
+    return lacks(
+        ReasonCode.MODEL_CAPABILITIES,
+        request.needs().stream()
+            .filter(need -> !capabilities.has(need))
+            .map(Capability::label)
+            .toList());
+  }
+
+  private static Verdict.@Nullable Missed toolHistory(
+      PlanRequest request, ModelCapabilities capabilities) {
+    if (!request.toolHistory()) {
+      return null;
+    }
+    List<String> missing = new ArrayList<>();
+    if (capabilities.toolHistory() == ToolHistory.NONE) {
+      missing.add("toolHistory");
+    }
+    if (!capabilities.has(Capability.TOOLS)) {
+      missing.add(Capability.TOOLS.label());
+    }
+    return missing.isEmpty() ? null : lacks(ReasonCode.MODEL_CAPABILITIES, missing);
+  }
+
+  private Verdict.@Nullable Missed priceCeiling(PlanRequest request, Target target) {
+    if (request.ceiling().isEmpty()) {
+      return null;
+    }
+    Optional<String> refusal = request.ceiling().get().refusal(prices.effective(target));
+    return refusal.isEmpty() ? null : new Verdict.Missed(ReasonCode.COST_BUDGET, refusal.get());
+  }
+
+  private Verdict.@Nullable Missed knownQuote(@Nullable CostValuation quote) {
+    if (quote == null || accounting.isEmpty()) {
+      return null;
+    }
+    Optional<String> refusal = accounting.get().refusal(quote);
+    return refusal.isEmpty() ? null : new Verdict.Missed(ReasonCode.COST_BUDGET, refusal.get());
+  }
+
+  private static Verdict.@Nullable Missed operation(
+      PlanRequest request, ModelCapabilities capabilities) {
+    Set<Capability> oneOf = request.operationNeedsOneOf();
+    if (oneOf.isEmpty() || oneOf.stream().anyMatch(capabilities::has)) {
+      return null;
+    }
+    String wanted = oneOf.stream().map(Capability::label).collect(Collectors.joining(" or "));
+    return skip("The operation needs " + wanted + ", which the model does not declare.");
+  }
+
+  private static Verdict.@Nullable Missed agentCapabilities(
+      PlanRequest request, ModelCapabilities capabilities) {
+    if (request.agentNeeds().isEmpty()) {
+      return null;
+    }
+    if (capabilities.agent().isEmpty()) {
+      return lacks(ReasonCode.AGENT_CAPABILITIES, List.of("agent capabilities"));
+    }
+    List<String> missing = capabilities.agent().get().missing(request.agentNeeds().get());
+    return missing.isEmpty() ? null : lacks(ReasonCode.AGENT_CAPABILITIES, missing);
+  }
+
+  private static Verdict.Missed skip(String message) {
+    return new Verdict.Missed(ReasonCode.OPERATION_SKIP, message);
+  }
+
+  private static Verdict.Missed lacks(ReasonCode code, Collection<String> missing) {
+    return new Verdict.Missed(code, doesNotDeclare(String.join(", ", missing)));
+  }
+
+  static String doesNotDeclare(String missing) {
+    return "The model does not declare " + missing + ".";
+  }
+}
