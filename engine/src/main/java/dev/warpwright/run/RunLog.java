@@ -274,6 +274,10 @@ public final class RunLog {
    */
   public static Optional<RunState> carryOutCancel(
       RunStore store, RunKey run, TimeSource time, Deadline deadline) {
+    List<LoggedEvent> found = store.load(run, 1, deadline);
+    if (!found.isEmpty() && !RunState.of(found).isCancelDue()) {
+      return Optional.of(RunState.of(found)); // not acquired: a late end of a tool may need to be
+    }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
       return Optional.empty();

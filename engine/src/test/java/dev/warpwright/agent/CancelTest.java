@@ -35,6 +35,7 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -406,6 +407,57 @@ final class CancelTest {
 
   private Writer owner() {
     return store.load(RUN, 1, dev.warpwright.task.Deadline.never()).getLast().writer();
+  }
+
+  @Test
+  @Tag("A62")
+  @Tag("A134")
+  void the_late_end_of_a_tool_that_was_given_up_lets_the_cancel_take_effect() throws Exception {
+    CountDownLatch atWork = new CountDownLatch(1);
+    CountDownLatch release = new CountDownLatch(1);
+    Tool stubborn =
+        Tool.of(
+            "refund",
+            "Refunds.",
+            World.Order.class,
+            EffectClass.ONCE,
+            (input, context) -> {
+              atWork.countDown();
+              awaitWhateverIsAsked(release);
+              return world.act("refund", input, context);
+            });
+    Program program = program(calls(call("c1", "refund", "o1")), text("Never."));
+    Agent agent = agent(stubborn).build();
+    try (ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<AgentResult> driver = pool.submit(() -> program.agents.run(request(agent)));
+      atWork.await();
+      var _ = runs.cancel(RUN);
+      while (!driver.isDone()) {
+        program.time.advance(Duration.ofMillis(100));
+        Thread.onSpinWait();
+      }
+      assertEquals(RunStatus.NEEDS_RECONCILIATION, driver.get().status());
+      assertEquals(RunStatus.NEEDS_RECONCILIATION, runs.cancel(RUN).status());
+
+      release.countDown();
+      while (!program.gateway.diagnostics().abandonedTasks().isEmpty()) {
+        Thread.onSpinWait();
+      }
+    }
+    assertEquals(RunStatus.CANCELLED, runs.state(RUN).orElseThrow().status());
+    assertEquals(
+        List.of("CancelRequested", "RunSuspended", "ToolFinished", "RunCancelled"), lastTypes(4));
+  }
+
+  private static void awaitWhateverIsAsked(CountDownLatch latch) {
+    while (true) {
+      try {
+        latch.await();
+        return;
+      } catch (InterruptedException e) {
+        // ignored: that is the point
+      }
+    }
   }
 
   @Test
