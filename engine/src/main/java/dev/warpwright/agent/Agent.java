@@ -1,18 +1,25 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
+import dev.warpwright.model.Target;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +52,9 @@ public final class Agent {
   private final InvalidInput invalidInput;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
+  private final Optional<Reasoning> reasoning;
+  private final Map<String, Json> providerOptions;
+  private final Set<Capability> requiredCapabilities;
 
   private Agent(Builder builder) {
     this.id = builder.id;
@@ -59,6 +69,9 @@ public final class Agent {
     this.invalidInput = builder.invalidInput;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
+    this.reasoning = Optional.ofNullable(builder.reasoning);
+    this.providerOptions = Map.copyOf(builder.providerOptions);
+    this.requiredCapabilities = builder.requiredCapabilities;
   }
 
   /**
@@ -180,6 +193,33 @@ public final class Agent {
     return maxTokens;
   }
 
+  /**
+   * How much the model is asked to reason.
+   *
+   * @return how much, if set
+   */
+  public Optional<Reasoning> reasoning() {
+    return reasoning;
+  }
+
+  /**
+   * What only one provider knows, by provider id.
+   *
+   * @return a JSON object for each provider that has options
+   */
+  public Map<String, Json> providerOptions() {
+    return providerOptions;
+  }
+
+  /**
+   * What a model must be able to do beside what the agent itself shows.
+   *
+   * @return the capabilities
+   */
+  public Set<Capability> requiredCapabilities() {
+    return requiredCapabilities;
+  }
+
   /** Shows id and version. */
   @Override
   public String toString() {
@@ -200,6 +240,9 @@ public final class Agent {
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
+    private @Nullable Reasoning reasoning;
+    private final Map<String, Json> providerOptions = new HashMap<>();
+    private Set<Capability> requiredCapabilities = Set.of();
 
     private Builder(String id, Route route) {
       if (!ID.matcher(id).matches()) {
@@ -353,6 +396,44 @@ public final class Agent {
         throw invalid("maxTokens must be 1 or more, but is " + maxTokens + ".");
       }
       this.maxTokens = OptionalInt.of(maxTokens);
+      return this;
+    }
+
+    /**
+     * Asks the model to reason; only models that declare {@link Capability#REASONING} are called.
+     *
+     * @param reasoning how much
+     * @return this builder
+     */
+    public Builder reasoning(Reasoning reasoning) {
+      this.reasoning = Objects.requireNonNull(reasoning, "reasoning");
+      return this;
+    }
+
+    /**
+     * Adds members to the requests to one provider that only it knows. They can add to what
+     * Warpwright writes, not override it.
+     *
+     * @param provider the provider's id
+     * @param options a JSON object
+     * @return this builder
+     */
+    public Builder providerOptions(String provider, Json options) {
+      if (!options.isObject()) {
+        throw invalid("providerOptions of " + provider + " must be a JSON object.");
+      }
+      providerOptions.put(Target.requireProviderId(provider), options);
+      return this;
+    }
+
+    /**
+     * Says what a model must be able to do beside what the agent itself shows.
+     *
+     * @param capabilities the capabilities
+     * @return this builder
+     */
+    public Builder requiredCapabilities(Capability... capabilities) {
+      this.requiredCapabilities = Set.of(capabilities);
       return this;
     }
 

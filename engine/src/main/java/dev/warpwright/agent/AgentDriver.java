@@ -61,6 +61,7 @@ import org.jspecify.annotations.Nullable;
 final class AgentDriver {
   private final Agent agent;
   private final Operation operation;
+  private final CancelWatch cancel;
   private final RunLog log;
   private final Approvals approvals;
   private final LateEnds lateEnds;
@@ -77,9 +78,15 @@ final class AgentDriver {
   private int toolRuns;
 
   AgentDriver(
-      Agent agent, Operation operation, RunLog log, Approvals approvals, LateEnds lateEnds) {
+      Agent agent,
+      Operation operation,
+      CancelWatch cancel,
+      RunLog log,
+      Approvals approvals,
+      LateEnds lateEnds) {
     this.agent = agent;
     this.operation = operation;
+    this.cancel = cancel;
     this.log = log;
     this.approvals = approvals;
     this.lateEnds = lateEnds;
@@ -101,15 +108,22 @@ final class AgentDriver {
    */
   void drive() {
     try {
-      while (log.state().status() == RunStatus.RUNNING) {
+      if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
+        askAboutDoubts(); // of a driver that is gone
+      }
+      while (goesOn()) {
         if (log.state().calls().isEmpty()) {
           step();
         } else {
           settle();
         }
       }
+      endCancel();
     } catch (WarpwrightException e) {
       record(e);
+      if (log.state().cancellation().isPresent()) {
+        return; // that is how it ended, or what it waits for a verdict with
+      }
       if (e instanceof OperationCancelledException) {
         throw new OperationCancelledException(
             String.valueOf(e.getMessage()), e, e.trace().ofRun(runId));
@@ -117,6 +131,27 @@ final class AgentDriver {
     } catch (RuntimeException | Error e) {
       recordUnexpected(e);
       throw e;
+    }
+  }
+
+  private boolean goesOn() {
+    return log.state().status() == RunStatus.RUNNING;
+  }
+
+  /** Appends; an append that met a request to cancel stops whatever else this driver does. */
+  private void append(List<RunEvent> events) {
+    boolean known = log.state().cancellation().isPresent();
+    log.append(events);
+    if (!known && log.state().cancellation().isPresent()) {
+      cancel.cancelRun();
+    }
+  }
+
+  /** Brings a run that is to be cancelled to its end, or lets it wait for the verdicts it needs. */
+  private void endCancel() {
+    if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
+      write(List.of()); // an answer that was paid for
+      append(List.of(log.endOfCancel(attemptsOfThisStep())));
     }
   }
 
@@ -149,7 +184,10 @@ final class AgentDriver {
   private void step() {
     requireWithinLimits();
     int number = log.state().nextStep();
-    log.append(new StepStarted(number, log.state().messages().size()));
+    append(List.of(new StepStarted(number, log.state().messages().size())));
+    if (!goesOn()) {
+      return;
+    }
     ModelStep answer = operation.step(number, log.state().messages());
     keep(answer);
 
@@ -205,7 +243,7 @@ final class AgentDriver {
     answered.clear();
     all.addAll(events);
     if (!all.isEmpty()) {
-      log.append(all);
+      append(all);
     }
   }
 
@@ -239,16 +277,21 @@ final class AgentDriver {
    */
   private void settle() {
     int step = log.state().step();
-    ToolRunner runner = operation.tools(false, caller, journal);
-    for (CallState call : log.state().calls()) {
-      if (call.needsVerdict()) {
-        ask(runner, call).ifPresent(log::append);
-      }
-    }
+    askAboutDoubts();
     if (waitsForVerdicts(step, Set.of()) || log.state().calls().isEmpty()) {
       return;
     }
     run(log.state().calls(), false);
+  }
+
+  /** Asks about each call that an earlier driver left in doubt. */
+  private void askAboutDoubts() {
+    ToolRunner runner = operation.tools(false, caller, journal);
+    for (CallState call : log.state().calls()) {
+      if (call.needsVerdict()) {
+        ask(runner, call).ifPresent(found -> append(List.of(found)));
+      }
+    }
   }
 
   /** Asks the tool's reconciler; empty if nobody can tell. */
@@ -293,6 +336,9 @@ final class AgentDriver {
     ToolRunner runner = operation.tools(parallel, caller, journal);
     events.addAll(journal.intents(runner.firstWave(preflight.runs())));
     write(events);
+    if (!goesOn()) {
+      return;
+    }
     conclude(step, runner, preflight.runs(), runner.run(preflight.runs()));
   }
 
@@ -313,6 +359,7 @@ final class AgentDriver {
       }
     }
     write(neverBegun);
+    takeInCancel();
     if (operation.end(step).isEmpty()) {
       unknown.removeIf(callId -> findsOut(runner, callId));
     }
@@ -340,7 +387,7 @@ final class AgentDriver {
       return false;
     }
     Optional<RunEvent> verdict = ask(runner, call.get());
-    verdict.ifPresent(log::append);
+    verdict.ifPresent(found -> append(List.of(found)));
     return verdict.isPresent();
   }
 
@@ -356,7 +403,9 @@ final class AgentDriver {
     awaited.addAll(needingVerdicts());
     if (!awaited.isEmpty()) {
       RunFailed intended =
-          end.map(why -> failure(why.kind(), String.valueOf(why.getMessage()))).orElse(null);
+          end.filter(why -> log.state().cancellation().isEmpty())
+              .map(why -> failure(why.kind(), String.valueOf(why.getMessage())))
+              .orElse(null);
       write(List.of(suspended(RunSuspended.Reason.RECONCILIATION, awaited, intended)));
     }
     if (end.isPresent()) {
@@ -380,23 +429,38 @@ final class AgentDriver {
 
   /** Ends the run by a failure or, while it needs a verdict, records that it would have ended. */
   private void end(FailureKind kind, String message) {
-    if (log.state().status() != RunStatus.RUNNING) {
-      return;
+    takeInCancel();
+    if (goesOn()) {
+      RunFailed failure = failure(kind, message);
+      Set<String> awaited = needingVerdicts();
+      write(
+          List.of(
+              awaited.isEmpty()
+                  ? failure
+                  : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure)));
     }
-    RunFailed failure = failure(kind, message);
-    Set<String> awaited = needingVerdicts();
-    write(
-        List.of(
-            awaited.isEmpty()
-                ? failure
-                : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure)));
+    endCancel(); // also if the failure came too late
+  }
+
+  /** Reads the request to cancel of which this driver was told and has not read it yet. */
+  private void takeInCancel() {
+    if (cancel.isRequested() && log.state().cancellation().isEmpty()) {
+      log.refresh();
+    }
   }
 
   private RunFailed failure(FailureKind kind, String message) {
+    return new RunFailed(
+        kind,
+        message,
+        isResumable(kind) && !log.isFull(),
+        log.state().step(),
+        attemptsOfThisStep());
+  }
+
+  private List<Attempt> attemptsOfThisStep() {
     int step = log.state().step();
-    List<Attempt> attempts =
-        operation.trace().attempts().stream().filter(attempt -> attempt.step() == step).toList();
-    return new RunFailed(kind, message, isResumable(kind) && !log.isFull(), step, attempts);
+    return operation.trace().attempts().stream().filter(made -> made.step() == step).toList();
   }
 
   private static boolean isResumable(FailureKind kind) {
@@ -445,11 +509,17 @@ final class AgentDriver {
 
     /** That a ONCE tool did not run although its intent was written: the end came first. */
     Optional<RunEvent> withdrawal(ToolRun run) {
-      return run.tool().effect() == EffectClass.ONCE && written.contains(run)
+      return run.tool().effect() == EffectClass.ONCE && written.contains(run) && isInDoubt(run)
           ? Optional.of(
               verdict(
                   intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it never began"))
           : Optional.empty();
+    }
+
+    /** Not if a request to cancel came before the intent, which is not in the log then. */
+    private boolean isInDoubt(ToolRun run) {
+      return log.state().inDoubt().stream()
+          .anyMatch(call -> call.isInDoubt(run.call().id(), run.key()));
     }
 
     private static ToolStarted intent(ToolRun run) {
@@ -469,24 +539,24 @@ final class AgentDriver {
       toolRuns += runs.size();
       List<RunEvent> intents = intents(runs);
       if (!intents.isEmpty()) {
-        log.append(intents);
+        append(intents);
       }
     }
 
     @Override
     public void ended(ToolRun run, ToolEnd.Known end) {
       if (!end.executed()) {
-        log.append(refused(run, end));
+        append(refused(run, end));
         return;
       }
       try {
-        log.append(executed(run, finished(run, end)));
+        append(executed(run, finished(run, end)));
       } catch (LimitExceededException full) {
         // It has acted, and the log must say so: a short text always fits.
         Json text = Json.of("The output of the tool is too large for the run's state.");
         ToolEnd.Known instead =
             new ToolEnd.Known(text, true, true, Optional.empty(), end.duration());
-        log.append(executed(run, finished(run, instead)));
+        append(executed(run, finished(run, instead)));
         throw full;
       }
     }

@@ -4,7 +4,6 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Message;
 import dev.warpwright.run.RunScope;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,7 +24,7 @@ public final class AgentRequest {
   private final RunScope scope;
   private final Optional<String> runId;
   private final Optional<String> idempotencyKey;
-  private final Optional<Duration> timeout;
+  private final Invocation invocation;
   private final Map<String, String> metadata;
 
   private AgentRequest(Builder builder) {
@@ -34,7 +33,7 @@ public final class AgentRequest {
     this.scope = builder.scope;
     this.runId = Optional.ofNullable(builder.runId);
     this.idempotencyKey = Optional.ofNullable(builder.idempotencyKey);
-    this.timeout = Optional.ofNullable(builder.timeout);
+    this.invocation = builder.invocation;
     this.metadata = builder.metadata;
   }
 
@@ -106,12 +105,12 @@ public final class AgentRequest {
   }
 
   /**
-   * How long this invocation may take.
+   * What belongs to the invocation that starts the run and not to the run.
    *
-   * @return the limit, if set
+   * @return the options, {@link Invocation#DEFAULT} by default
    */
-  public Optional<Duration> timeout() {
-    return timeout;
+  public Invocation invocation() {
+    return invocation;
   }
 
   /**
@@ -136,7 +135,7 @@ public final class AgentRequest {
     private RunScope scope = RunScope.DEFAULT;
     private @Nullable String runId;
     private @Nullable String idempotencyKey;
-    private @Nullable Duration timeout;
+    private Invocation invocation = Invocation.DEFAULT;
     private Map<String, String> metadata = Map.of();
 
     private Builder(Agent agent, List<Message> messages) {
@@ -188,13 +187,14 @@ public final class AgentRequest {
     }
 
     /**
-     * Limits this invocation; the run itself can be resumed after it.
+     * Sets what belongs to this invocation and not to the run: its timeout, how it is cancelled,
+     * who pays. The same request under an idempotency key may come with other options.
      *
-     * @param timeout 1 ms to 2 147 483 647 ms; it can only shorten the gateway's own limit
+     * @param invocation {@link Invocation#DEFAULT} by default
      * @return this builder
      */
-    public Builder timeout(Duration timeout) {
-      this.timeout = Objects.requireNonNull(timeout, "timeout");
+    public Builder invocation(Invocation invocation) {
+      this.invocation = Objects.requireNonNull(invocation, "invocation");
       return this;
     }
 

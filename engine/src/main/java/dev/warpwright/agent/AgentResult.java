@@ -1,5 +1,6 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.RunFailedException;
@@ -11,10 +12,13 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
+import dev.warpwright.task.TaskTrace;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * How an invocation of an agent left its run: with an answer, waiting for somebody, or failed.
+ * How an invocation of an agent left its run: with an answer, waiting for somebody, failed or
+ * cancelled.
  *
  * @param state the run's state
  * @param log the run's log: {@link Agents#resume(Agent, List, ApprovalDecision...)} goes on from
@@ -23,13 +27,38 @@ import java.util.List;
  *     invocation did the work
  * @param toolCalls how many tool runs this invocation began
  * @param driven whether this invocation drove the run, and not another one before or beside it
+ * @param tasks the finished tree of what ran in this invocation; empty if it did not drive the run
  */
 public record AgentResult(
-    RunState state, List<LoggedEvent> log, List<Attempt> attempts, int toolCalls, boolean driven) {
+    RunState state,
+    List<LoggedEvent> log,
+    List<Attempt> attempts,
+    int toolCalls,
+    boolean driven,
+    Optional<TaskTrace> tasks) {
   /** Copies the lists. */
   public AgentResult {
     log = List.copyOf(log);
     attempts = List.copyOf(attempts);
+  }
+
+  /** What is in the log of a run that this invocation did not drive. */
+  static AgentResult asItStands(RunState state, List<LoggedEvent> log) {
+    return new AgentResult(state, log, List.of(), 0, false, Optional.empty());
+  }
+
+  /** The same result with the tree of its operation, once that is closed. */
+  AgentResult ran(TaskTrace tree) {
+    return new AgentResult(state, log, attempts, toolCalls, driven, Optional.of(tree));
+  }
+
+  /**
+   * What the run cost so far, over all its invocations.
+   *
+   * @return the total of all model calls, failed ones included; empty if costs are not accounted
+   */
+  public Optional<CostTotal> cost() {
+    return state.cost();
   }
 
   /**
@@ -104,6 +133,18 @@ public record AgentResult(
               "Run %s waits for a verdict on %d tool calls.".formatted(run(), inDoubt().size()),
               run().runId(),
               true);
+      case CANCELLED ->
+          throw new RunFailedException(
+              FailureKind.CANCELLED,
+              "Run %s was cancelled.".formatted(run()),
+              run().runId(),
+              false);
+      case CANCEL_REQUESTED ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s is being cancelled.".formatted(run()),
+              run().runId(),
+              false);
       case RUNNING ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,

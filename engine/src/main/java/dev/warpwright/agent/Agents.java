@@ -3,6 +3,7 @@ package dev.warpwright.agent;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.Operation;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
@@ -11,6 +12,7 @@ import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.Redaction;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
@@ -28,6 +30,10 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
@@ -185,14 +191,15 @@ public final class Agents {
    * @throws ConflictException if the key belongs to another request, or the run id exists
    * @throws LimitExceededException if what is asked is larger than the state of the run may be;
    *     there is no run
-   * @throws OperationCancelledException if the calling thread was interrupted; the trace names the
-   *     run, which can be resumed
+   * @throws OperationCancelledException if the caller cancelled the invocation or its thread was
+   *     interrupted; the trace names the run, if there is one by then, which can be resumed
    */
   public AgentResult run(AgentRequest request) {
     Agent agent = request.agent();
     Map<String, String> fingerprint = Fingerprint.of(request);
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    try (Operation operation = open(agent, request.timeout())) {
+    try (CancelWatch cancel = new CancelWatch(request.invocation(), store, time);
+        Operation operation = open(agent, request.invocation(), cancel)) {
       requireNotInterrupted(operation);
       NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint));
       RunLog.requireFits(fresh.started());
@@ -200,14 +207,16 @@ public final class Agents {
         case RunStore.Claim.Won(Writer owner) ->
             owned(
                 operation,
+                cancel,
                 run,
                 owner,
                 hold -> {
                   RunLog log = RunLog.created(store, fresh, owner, time, operation.deadline());
                   hold.begins(log);
-                  return drive(agent, operation, log, hold);
+                  return drive(agent, operation, cancel, log, hold);
                 });
-        case RunStore.Claim.Taken(RunKey taken) -> attach(agent, operation, taken, fingerprint);
+        case RunStore.Claim.Taken(RunKey taken) ->
+            attach(agent, operation, cancel, taken, fingerprint);
       };
     }
   }
@@ -227,24 +236,26 @@ public final class Agents {
    *     was made already, or the run is bound to another agent or other targets
    */
   public AgentResult resume(Agent agent, RunKey run, ApprovalDecision... decisions) {
-    return resume(agent, run, List.of(decisions), Optional.empty());
+    return resume(agent, run, List.of(decisions), Invocation.DEFAULT);
   }
 
   /**
-   * Goes on with a run within a time; see {@link #resume(Agent, RunKey, ApprovalDecision...)}.
+   * Goes on with a run, with options; see {@link #resume(Agent, RunKey, ApprovalDecision...)}.
    *
    * @param agent the agent of the run
    * @param run the run
    * @param decisions decisions on pending approvals
-   * @param timeout how long this invocation may take
+   * @param invocation what belongs to this invocation and not to the run
    * @return how the run was left
    */
   public AgentResult resume(
-      Agent agent, RunKey run, List<ApprovalDecision> decisions, Optional<Duration> timeout) {
-    try (Operation operation = open(agent, timeout)) {
+      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    requireNotCancelled(invocation, run);
+    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+        Operation operation = open(agent, invocation, cancel)) {
       requireNotInterrupted(operation);
       requireBoundTo(agent, RunState.of(load(run, operation)));
-      return resume(agent, operation, run, OptionalLong.empty(), decisions);
+      return resume(agent, operation, cancel, run, OptionalLong.empty(), decisions);
     }
   }
 
@@ -267,30 +278,30 @@ public final class Agents {
    *     #resume(Agent, RunKey, ApprovalDecision...)}
    */
   public AgentResult resume(Agent agent, List<LoggedEvent> log, ApprovalDecision... decisions) {
-    return resume(agent, log, List.of(decisions), Optional.empty());
+    return resume(agent, log, List.of(decisions), Invocation.DEFAULT);
   }
 
   /**
-   * Goes on with a run whose log is handed in, within a time; see {@link #resume(Agent, List,
+   * Goes on with a run whose log is handed in, with options; see {@link #resume(Agent, List,
    * ApprovalDecision...)}.
    *
    * @param agent the agent of the run
    * @param log all events of the run
    * @param decisions decisions on pending approvals
-   * @param timeout how long this invocation may take
+   * @param invocation what belongs to this invocation and not to the run
    * @return how the run was left
    */
   public AgentResult resume(
-      Agent agent,
-      List<LoggedEvent> log,
-      List<ApprovalDecision> decisions,
-      Optional<Duration> timeout) {
+      Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     RunState state = RunState.of(log);
     requireBoundTo(agent, state);
-    try (Operation operation = open(agent, timeout)) {
+    requireNotCancelled(invocation, state.run());
+    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+        Operation operation = open(agent, invocation, cancel)) {
       requireNotInterrupted(operation);
       takeIn(agent, log, state, decisions, operation);
-      return resume(agent, operation, state.run(), OptionalLong.of(state.sequence()), decisions);
+      return resume(
+          agent, operation, cancel, state.run(), OptionalLong.of(state.sequence()), decisions);
     }
   }
 
@@ -325,12 +336,13 @@ public final class Agents {
   private AgentResult resume(
       Agent agent,
       Operation operation,
+      CancelWatch cancel,
       RunKey run,
       OptionalLong endsAt,
       List<ApprovalDecision> decisions) {
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(agent, operation, run, owner.get(), endsAt, decisions);
+      return resumeOwned(agent, operation, cancel, run, owner.get(), endsAt, decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -350,16 +362,35 @@ public final class Agents {
     return log;
   }
 
-  private Operation open(Agent agent, Optional<Duration> timeout) {
+  private Operation open(Agent agent, Invocation invocation, CancelWatch cancel) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), List.of())
             .tools(agent.tools().tools())
             .toolExecution(agent.toolExecution())
-            .maxSteps(agent.maxSteps());
+            .maxSteps(agent.maxSteps())
+            .cancellation(cancel.handle())
+            .requiredCapabilities(agent.requiredCapabilities().toArray(Capability[]::new));
     agent.temperature().ifPresent(request::temperature);
     agent.maxTokens().ifPresent(request::maxTokens);
-    timeout.ifPresent(request::timeout);
+    agent.reasoning().ifPresent(request::reasoning);
+    agent.providerOptions().forEach(request::providerOptions);
+    invocation.timeout().ifPresent(request::timeout);
+    invocation.budgetScope().ifPresent(request::budgetScope);
     return gateway.open("agent", request.build());
+  }
+
+  /** The gateway refuses too, but does not know the run. */
+  private static void requireNotCancelled(Invocation invocation, RunKey run) {
+    invocation
+        .cancellation()
+        .flatMap(Cancellation::reason)
+        .ifPresent(
+            reason -> {
+              throw new OperationCancelledException(
+                  "The invocation was cancelled before it began: " + Redaction.redact(reason),
+                  null,
+                  OperationTrace.NONE.ofRun(run.runId()));
+            });
   }
 
   private static void requireNotInterrupted(Operation operation) {
@@ -397,11 +428,15 @@ public final class Agents {
    * Works on a run and hands it back on every way out, after the operation: the next driver must
    * not ask about, or repeat, what a tool of this one is still doing.
    */
-  private AgentResult owned(Operation operation, RunKey run, Writer owner, OwnedWork work) {
+  private AgentResult owned(
+      Operation operation, CancelWatch cancel, RunKey run, Writer owner, OwnedWork work) {
+    AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
         operation) {
-      return work.run(hold);
+      cancel.begins(run);
+      result = work.run(hold);
     }
+    return result.driven() ? result.ran(operation.tasks()) : result;
   }
 
   /** Tells the listener, on a thread of its own. */
@@ -416,22 +451,30 @@ public final class Agents {
                     () -> listener.accept(needed)));
   }
 
-  private AgentResult drive(Agent agent, Operation operation, RunLog log, Hold hold) {
-    AgentDriver driver = new AgentDriver(agent, operation, log, approvals, hold.lateEnds());
+  private AgentResult drive(
+      Agent agent, Operation operation, CancelWatch cancel, RunLog log, Hold hold) {
+    AgentDriver driver = new AgentDriver(agent, operation, cancel, log, approvals, hold.lateEnds());
     driver.drive();
     return new AgentResult(
-        log.state(), log.events(), operation.trace().attempts(), driver.toolRuns(), true);
+        log.state(),
+        log.events(),
+        operation.trace().attempts(),
+        driver.toolRuns(),
+        true,
+        Optional.empty());
   }
 
   private AgentResult resumeOwned(
       Agent agent,
       Operation operation,
+      CancelWatch cancel,
       RunKey run,
       Writer owner,
       OptionalLong endsAt,
       List<ApprovalDecision> decisions) {
     return owned(
         operation,
+        cancel,
         run,
         owner,
         hold -> {
@@ -441,8 +484,8 @@ public final class Agents {
           }
           hold.begins(log);
           return goOn(agent, operation, log, decisions)
-              ? drive(agent, operation, log, hold)
-              : new AgentResult(log.state(), log.events(), List.of(), 0, false);
+              ? drive(agent, operation, cancel, log, hold)
+              : AgentResult.asItStands(log.state(), log.events());
         });
   }
 
@@ -455,7 +498,8 @@ public final class Agents {
     if (!events.isEmpty()) {
       log.append(events);
     }
-    return state.status() == RunStatus.RUNNING;
+    return log.state().status() == RunStatus.RUNNING
+        || log.state().status() == RunStatus.CANCEL_REQUESTED;
   }
 
   private List<RunEvent> whatToWrite(
@@ -474,7 +518,9 @@ public final class Agents {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
+      case CANCELLED -> Optional.empty();
       case RUNNING -> Optional.of("its driver is gone");
+      case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))
@@ -488,7 +534,7 @@ public final class Agents {
   }
 
   private static AgentResult asItStands(List<LoggedEvent> log) {
-    return new AgentResult(RunState.of(log), log, List.of(), 0, false);
+    return AgentResult.asItStands(RunState.of(log), log);
   }
 
   /**
@@ -498,7 +544,11 @@ public final class Agents {
    * whose driver is gone is driven on.
    */
   private AgentResult attach(
-      Agent agent, Operation operation, RunKey run, Map<String, String> fingerprint) {
+      Agent agent,
+      Operation operation,
+      CancelWatch cancel,
+      RunKey run,
+      Map<String, String> fingerprint) {
     boolean waited = false;
     while (true) {
       List<LoggedEvent> log = load(run, operation);
@@ -510,33 +560,44 @@ public final class Agents {
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(agent, operation, run, owner.get(), OptionalLong.empty(), List.of());
+        return resumeOwned(
+            agent, operation, cancel, run, owner.get(), OptionalLong.empty(), List.of());
       }
       awaitRelease(run, operation);
       waited = true;
     }
   }
 
+  /** Waits for the other driver in a task of the operation, so that all that ends it ends this. */
   private void awaitRelease(RunKey run, Operation operation) {
-    boolean released;
-    try {
-      released = store.awaitRelease(run, operation.deadline());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new OperationCancelledException(
-          "The calling thread was interrupted while run "
-              + run
-              + " was driven by another caller;"
-              + " the run goes on.",
-          e,
-          operation.trace().ofRun(run.runId()));
+    Deadline deadline = operation.deadline();
+    Outcome<Boolean> outcome;
+    try (TaskScope waiting = tasks().open("attach", "attach to run " + run, deadline)) {
+      outcome =
+          waiting.call(
+              "wait", "wait for release", deadline, () -> store.awaitRelease(run, deadline));
     }
-    if (!released) {
-      throw new DeadlineExceededException(
-          "The deadline passed while run " + run + " was driven by another caller; it goes on.",
-          null,
-          operation.trace().ofRun(run.runId()));
+    switch (outcome) {
+      case Outcome.Success<Boolean>(Boolean released) when released -> {}
+      case Outcome.Failure<Boolean>(Error error) -> throw error;
+      case Outcome.Failure<Boolean>(RuntimeException failed) -> throw failed;
+      case Outcome.Failure<Boolean>(Throwable cause) -> throw new IllegalStateException(cause);
+      case Outcome.Cancelled<Boolean>(String reason, boolean abandoned) ->
+          throw new OperationCancelledException(
+              "The wait for run %s, which another caller drives, was cancelled (%s); the run goes on."
+                  .formatted(run, Redaction.redact(reason)),
+              null,
+              operation.trace().ofRun(run.runId()));
+      case Outcome.Success<Boolean> late -> throw stillDriven(run, operation);
+      case Outcome.TimedOut<Boolean> late -> throw stillDriven(run, operation);
     }
+  }
+
+  private static DeadlineExceededException stillDriven(RunKey run, Operation operation) {
+    return new DeadlineExceededException(
+        "The deadline passed while run " + run + " was driven by another caller; it goes on.",
+        null,
+        operation.trace().ofRun(run.runId()));
   }
 
   private static void requireSame(

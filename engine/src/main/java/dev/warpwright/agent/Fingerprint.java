@@ -7,6 +7,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunState;
@@ -43,10 +44,35 @@ final class Fingerprint {
                 agent.toolExecution().stopOnError(),
                 agent.temperature().toString(),
                 agent.maxTokens().toString())));
+    addOptional(parts, agent);
+    return parts;
+  }
+
+  /**
+   * Parts of their own where they are set, so that what was recorded before they were there fits.
+   */
+  private static void addOptional(Map<String, String> parts, Agent agent) {
     if (agent.maxStateBytes() != RunState.DEFAULT_MAX_BYTES) {
       parts.put("maxStateBytes", digest(List.of(agent.maxStateBytes())));
     }
-    return parts;
+    agent.reasoning().ifPresent(how -> parts.put("reasoning", digest(plain(how))));
+    if (!agent.providerOptions().isEmpty()) {
+      Map<String, Object> options = new TreeMap<>();
+      agent.providerOptions().forEach((id, json) -> options.put(id, json.canonical()));
+      parts.put("providerOptions", digest(options));
+    }
+    if (!agent.requiredCapabilities().isEmpty()) {
+      parts.put(
+          "requiredCapabilities",
+          digest(agent.requiredCapabilities().stream().map(Enum::name).sorted().toList()));
+    }
+  }
+
+  private static Object plain(Reasoning reasoning) {
+    return switch (reasoning) {
+      case Reasoning.ByEffort(Reasoning.Effort effort) -> List.of("effort", effort.name());
+      case Reasoning.ByBudget(int tokens) -> List.of("budget", tokens);
+    };
   }
 
   private static String digest(Object plain) {

@@ -119,7 +119,7 @@ final class LateEnds {
         log.state().inDoubt().stream()
             .anyMatch(call -> call.isInDoubt(end.callId(), end.key().orElseThrow()));
     if (log.state().sequence() == leftAt && inDoubt) {
-      log.append(end);
+      log.resolve(end, end.callId());
       leftAt = log.state().sequence();
     }
   }

@@ -4,6 +4,7 @@ import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -13,6 +14,7 @@ import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.Task;
@@ -67,6 +69,7 @@ public final class Batch<T> {
   private final Function<? super T, String> keyOf;
   private final Function<? super T, String> promptOf;
   private final Function<? super T, Map<String, String>> metadataOf;
+  private final Function<? super T, Invocation> invocationOf;
   private final int maxConcurrency;
   private final RunScope scope;
   private final Consumer<? super BatchProgress> listener;
@@ -78,6 +81,7 @@ public final class Batch<T> {
       Function<? super T, String> keyOf,
       Function<? super T, String> promptOf,
       Function<? super T, Map<String, String>> metadataOf,
+      Function<? super T, Invocation> invocationOf,
       int maxConcurrency,
       RunScope scope,
       Consumer<? super BatchProgress> listener) {
@@ -87,6 +91,7 @@ public final class Batch<T> {
     this.keyOf = keyOf;
     this.promptOf = promptOf;
     this.metadataOf = metadataOf;
+    this.invocationOf = invocationOf;
     this.maxConcurrency = maxConcurrency;
     this.scope = scope;
     this.listener = listener;
@@ -123,6 +128,7 @@ public final class Batch<T> {
         Objects.requireNonNull(keyOf, "keyOf"),
         Objects.requireNonNull(promptOf, "promptOf"),
         item -> Map.of(),
+        item -> Invocation.DEFAULT,
         8,
         RunScope.DEFAULT,
         progress -> {});
@@ -143,7 +149,8 @@ public final class Batch<T> {
       throw invalid(
           "maxConcurrency must be between 1 and %d, but is %d.".formatted(MAX_CONCURRENCY, runs));
     }
-    return new Batch<>(key, agent, items, keyOf, promptOf, metadataOf, runs, scope, listener);
+    return new Batch<>(
+        key, agent, items, keyOf, promptOf, metadataOf, invocationOf, runs, scope, listener);
   }
 
   /**
@@ -156,7 +163,40 @@ public final class Batch<T> {
    */
   public Batch<T> metadata(Function<? super T, Map<String, String>> metadata) {
     return new Batch<>(
-        key, agent, items, keyOf, promptOf, metadata, maxConcurrency, scope, listener);
+        key,
+        agent,
+        items,
+        keyOf,
+        promptOf,
+        metadata,
+        invocationOf,
+        maxConcurrency,
+        scope,
+        listener);
+  }
+
+  /**
+   * Sets what belongs to the invocation of an item and not to its run, such as who pays for it.
+   *
+   * <p>A handle in it cancels that item alone, which counts as failed and can be resumed; the batch
+   * as a whole is stopped by an interrupt of its thread.
+   *
+   * @param invocation the options of an item, called on the item's own thread; {@link
+   *     Invocation#DEFAULT} by default
+   * @return a copy
+   */
+  public Batch<T> invocation(Function<? super T, Invocation> invocation) {
+    return new Batch<>(
+        key,
+        agent,
+        items,
+        keyOf,
+        promptOf,
+        metadataOf,
+        invocation,
+        maxConcurrency,
+        scope,
+        listener);
   }
 
   /**
@@ -167,7 +207,16 @@ public final class Batch<T> {
    */
   public Batch<T> scope(RunScope scope) {
     return new Batch<>(
-        key, agent, items, keyOf, promptOf, metadataOf, maxConcurrency, scope, listener);
+        key,
+        agent,
+        items,
+        keyOf,
+        promptOf,
+        metadataOf,
+        invocationOf,
+        maxConcurrency,
+        scope,
+        listener);
   }
 
   /**
@@ -179,7 +228,16 @@ public final class Batch<T> {
    */
   public Batch<T> onProgress(Consumer<? super BatchProgress> listener) {
     return new Batch<>(
-        key, agent, items, keyOf, promptOf, metadataOf, maxConcurrency, scope, listener);
+        key,
+        agent,
+        items,
+        keyOf,
+        promptOf,
+        metadataOf,
+        invocationOf,
+        maxConcurrency,
+        scope,
+        listener);
   }
 
   /**
@@ -273,7 +331,9 @@ public final class Batch<T> {
         AgentResult result = agents.run(request(itemKey, item));
         return Optional.of(item(itemKey, result, since(begin)));
       } catch (OperationCancelledException e) {
-        return Optional.empty();
+        return running.isCancelled() || Thread.currentThread().isInterrupted()
+            ? Optional.empty()
+            : Optional.of(cancelled(itemKey, e, since(begin)));
       } catch (WarpwrightException e) {
         return Optional.of(failed(itemKey, e.kind(), String.valueOf(e.getMessage()), since(begin)));
       }
@@ -286,6 +346,7 @@ public final class Batch<T> {
       return AgentRequest.builder(agent, promptOf.apply(item))
           .scope(scope)
           .idempotencyKey(runKey(key, itemKey))
+          .invocation(invocationOf.apply(item))
           .metadata(metadata)
           .build();
     }
@@ -355,12 +416,13 @@ public final class Batch<T> {
 
   private static BatchItem item(String itemKey, AgentResult result, Duration duration) {
     Optional<RunFailed> failure = result.state().failure();
+    boolean cancelled = result.status() == RunStatus.CANCELLED;
     return new BatchItem(
         itemKey,
         outcome(result),
         Optional.of(result.run()),
-        failure.map(RunFailed::kind),
-        failure.map(RunFailed::message),
+        cancelled ? Optional.of(FailureKind.CANCELLED) : failure.map(RunFailed::kind),
+        cancelled ? Optional.of("The run was cancelled.") : failure.map(RunFailed::message),
         result.state().usage(),
         work(result),
         duration);
@@ -371,7 +433,7 @@ public final class Batch<T> {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case FAILED, RUNNING -> BatchItem.Outcome.FAILED;
+      case FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED -> BatchItem.Outcome.FAILED;
     };
   }
 
@@ -394,6 +456,20 @@ public final class Batch<T> {
       before = Optional.of(attempt);
     }
     return new BatchItem.Work(dispatches, retries, fallbacks, result.toolCalls());
+  }
+
+  /** An item that its own handle cut off. */
+  private BatchItem cancelled(
+      String itemKey, OperationCancelledException thrown, Duration duration) {
+    return new BatchItem(
+        itemKey,
+        BatchItem.Outcome.FAILED,
+        thrown.trace().runId().map(runId -> new RunKey(scope, runId)),
+        Optional.of(thrown.kind()),
+        Optional.of(String.valueOf(thrown.getMessage())),
+        Usage.ABSENT,
+        BatchItem.Work.NONE,
+        duration);
   }
 
   private static BatchItem failed(

@@ -35,7 +35,9 @@ public record BatchItem(
     WAITING_APPROVAL,
     /** Its run waits for a verdict on a tool whose outcome is unknown. */
     NEEDS_RECONCILIATION,
-    /** Its run failed, now or for good in an earlier invocation, or it was refused. */
+    /**
+     * Its run failed or was cancelled, now or for good in an earlier invocation, or was refused.
+     */
     FAILED,
     /** Its run had completed before this invocation; nothing was done. */
     SKIPPED

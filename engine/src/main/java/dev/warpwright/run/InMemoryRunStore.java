@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The store of {@link RunStore#inMemory()}: maps behind one lock, which is never held long. */
@@ -33,6 +34,7 @@ final class InMemoryRunStore implements RunStore {
   private final Condition released = lock.newCondition();
   private final Map<RunKey, Run> runs = new HashMap<>(); // guarded by lock
   private final Map<Claimed, RunKey> claims = new HashMap<>(); // guarded by lock
+  private final RunWatches watches = new RunWatches();
   private long owners; // guarded by lock
   private boolean closed; // guarded by lock
 
@@ -145,6 +147,12 @@ final class InMemoryRunStore implements RunStore {
     } finally {
       lock.unlock();
     }
+    watches.wrote(append);
+  }
+
+  @Override
+  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+    return watches.add(run, listener);
   }
 
   private static void judge(Append append, Run run) {

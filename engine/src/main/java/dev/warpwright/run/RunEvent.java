@@ -322,7 +322,8 @@ public sealed interface RunEvent {
    *
    * @param reason what it waits for
    * @param awaited the approval requests or call ids that are open
-   * @param intendedEnd how the run would have ended, had no outcome been unknown
+   * @param intendedEnd how the run would have failed, had no outcome been unknown; a cancel that
+   *     waits for the verdict is {@link RunState#cancellation()}
    */
   record RunSuspended(Reason reason, List<String> awaited, Optional<RunFailed> intendedEnd)
       implements RunEvent {
@@ -346,6 +347,32 @@ public sealed interface RunEvent {
    * @param cause why, for people
    */
   record RunResumed(String cause) implements RunEvent {}
+
+  /**
+   * Somebody asked to cancel the run. Written from outside, also while a driver owns the run.
+   *
+   * @param reason why
+   */
+  record CancelRequested(Optional<String> reason) implements RunEvent {
+    /** Shows no reason; it may be private. */
+    @Override
+    public String toString() {
+      return "CancelRequested[]";
+    }
+  }
+
+  /**
+   * The cancel took effect.
+   *
+   * @param step the step in which it happened, 0 before the first
+   * @param attempts the attempts of that step, skips included
+   */
+  record RunCancelled(int step, List<Attempt> attempts) implements RunEvent {
+    /** Copies the list. */
+    public RunCancelled {
+      attempts = List.copyOf(attempts);
+    }
+  }
 
   /**
    * The final answer was accepted.

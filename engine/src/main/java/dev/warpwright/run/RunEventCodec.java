@@ -76,6 +76,8 @@ public final class RunEventCodec {
               new Type(RunEvent.ToolReconciled.class, 1),
               new Type(RunEvent.RunSuspended.class, 1),
               new Type(RunEvent.RunResumed.class, 1),
+              new Type(RunEvent.CancelRequested.class, 1),
+              new Type(RunEvent.RunCancelled.class, 1),
               new Type(RunEvent.RunCompleted.class, 1),
               new Type(RunEvent.RunFailed.class, 1))
           .stream()

@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -10,20 +11,28 @@ import dev.warpwright.task.TimeSource;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A driver's hold on the log of a run that it owns: the state so far, and the way to add to it.
+ *
+ * <p>Others may write control events beside the driver, such as a request to cancel. An append that
+ * meets them takes them in and takes place on top of them; so the state may have changed in other
+ * ways than the driver meant, and is to be looked at again after each append.
  *
  * <p>Confined to the driver's thread. When an append fails the log must not be used any more: what
  * was written is known after the next load.
  */
 public final class RunLog {
+  /** How often an append is tried that meets control events. */
+  static final int MAX_TRIES = 32;
+
   private final RunStore store;
   private final Writer owner;
   private final TimeSource time;
   private final Deadline deadline;
   private final List<LoggedEvent> events;
-  private final RunState state;
+  private RunState state;
   private boolean failed;
   private boolean full;
 
@@ -97,7 +106,8 @@ public final class RunLog {
   /**
    * The state after the last event.
    *
-   * @return the state; it grows with this log
+   * @return the state; it grows with this log until an append meets control events, so it is not to
+   *     be kept over an append
    */
   public RunState state() {
     return state;
@@ -113,7 +123,9 @@ public final class RunLog {
   }
 
   /**
-   * Adds events, all or none; returns when they are durable.
+   * Adds events, all or none; returns when they are durable. Where control events came before them,
+   * those of them that are not allowed any more are left out: after a request to cancel, nothing
+   * begins.
    *
    * @param events what happened, at least one
    * @throws LimitExceededException if the state would become larger than it may; nothing was
@@ -129,17 +141,156 @@ public final class RunLog {
     }
     requireRoom(events);
     failed = true;
+    int tries = 1;
+    while (!tryAppend(events, tries)) {
+      tries++;
+    }
+    failed = false;
+  }
+
+  /** False if control events came before and were taken in. */
+  private boolean tryAppend(List<RunEvent> wanted, int tries) {
     long before = state.sequence();
     Instant now = later(time.now(), state.updatedAt());
-    List<LoggedEvent> added = new ArrayList<>(events.size());
-    for (RunEvent event : events) {
-      LoggedEvent next = new LoggedEvent(state.run(), before + 1 + added.size(), owner, now, event);
-      state.apply(next);
-      added.add(next);
+    List<LoggedEvent> added = fold(wanted, now, tries > 1);
+    if (added.isEmpty()) {
+      return true;
     }
-    store.append(new Append(state.run(), before, owner, now, events, state.status()), deadline);
-    this.events.addAll(added);
-    failed = false;
+    List<RunEvent> allowed = added.stream().map(LoggedEvent::event).toList();
+    try {
+      store.append(new Append(state.run(), before, owner, now, allowed, state.status()), deadline);
+    } catch (ConflictException e) {
+      if (tries == MAX_TRIES || !takeIn(newer())) {
+        throw e;
+      }
+      return false;
+    }
+    events.addAll(added);
+    return true;
+  }
+
+  /** Adds events to the state; if {@code leavesOut}, without those that are not allowed. */
+  private List<LoggedEvent> fold(List<RunEvent> wanted, Instant now, boolean leavesOut) {
+    List<LoggedEvent> added = new ArrayList<>(wanted.size());
+    for (RunEvent event : wanted) {
+      LoggedEvent next = new LoggedEvent(state.run(), state.sequence() + 1, owner, now, event);
+      try {
+        state.apply(next);
+        added.add(next);
+      } catch (InvalidRequestException e) {
+        if (!leavesOut) {
+          throw e;
+        }
+      }
+    }
+    return added;
+  }
+
+  private List<LoggedEvent> newer() {
+    return store.load(state.run(), events.size() + 1L, deadline);
+  }
+
+  /** Folds again on top of what others wrote; false if that is nothing, or no control event. */
+  private boolean takeIn(List<LoggedEvent> foreign) {
+    if (foreign.isEmpty() || !foreign.stream().allMatch(RunLog::isControl)) {
+      return false;
+    }
+    events.addAll(foreign);
+    state = RunState.of(events);
+    return true;
+  }
+
+  private static boolean isControl(LoggedEvent logged) {
+    return !logged.writer().isOwner()
+        && switch (logged.event()) {
+          case RunEvent.CancelRequested e -> true;
+          case RunEvent.ApprovalDecided e -> true;
+          case RunEvent.ToolReconciled e -> true;
+          case RunEvent.ToolFinished e -> true;
+          default -> false;
+        };
+  }
+
+  /**
+   * Takes in the control events that others have written since, if there are any.
+   *
+   * @throws ConflictException if somebody else drives the run now
+   */
+  public void refresh() {
+    List<LoggedEvent> foreign = newer();
+    if (!foreign.isEmpty() && !takeIn(foreign)) {
+      failed = true;
+      throw new ConflictException(
+          "The run " + state.run() + " was driven on by somebody else.", null, OperationTrace.NONE);
+    }
+  }
+
+  /**
+   * Adds what became of a call that was in doubt and, if nothing but that kept the run from being
+   * cancelled, that it is.
+   *
+   * @param outcome what became of the call
+   * @param callId the call
+   */
+  public void resolve(RunEvent outcome, String callId) {
+    boolean last =
+        state.calls().stream()
+            .noneMatch(call -> call.needsVerdict() && !call.call().id().equals(callId));
+    append(
+        last && state.cancellation().isPresent()
+            ? List.of(outcome, new RunEvent.RunCancelled(state.step(), List.of()))
+            : List.of(outcome));
+  }
+
+  /**
+   * What follows from a request to cancel when nothing of the run is at work any more: its end or,
+   * while the outcome of a tool is unknown that must not be repeated, the wait for a verdict.
+   *
+   * @param attempts the attempts of the current step that no event has yet
+   * @return the event to append
+   */
+  public RunEvent endOfCancel(List<Attempt> attempts) {
+    List<String> doubtful =
+        state.calls().stream()
+            .filter(CallState::needsVerdict)
+            .map(call -> call.call().id())
+            .sorted()
+            .toList();
+    return doubtful.isEmpty()
+        ? new RunEvent.RunCancelled(state.step(), attempts)
+        : new RunEvent.RunSuspended(
+            RunEvent.RunSuspended.Reason.RECONCILIATION, doubtful, Optional.empty());
+  }
+
+  /**
+   * Carries a cancel out that was requested, unless somebody drives the run, who then does it.
+   *
+   * @param store where the run is
+   * @param run the run
+   * @param time for the times of events
+   * @param deadline until when the store is waited for
+   * @return the state afterwards; empty if somebody drives the run
+   * @throws ConflictException if the run does not exist
+   */
+  public static Optional<RunState> carryOutCancel(
+      RunStore store, RunKey run, TimeSource time, Deadline deadline) {
+    List<LoggedEvent> found = store.load(run, 1, deadline);
+    if (!found.isEmpty() && !RunState.of(found).isCancelDue()) {
+      return Optional.of(RunState.of(found)); // not acquired: a late end of a tool may need to be
+    }
+    Optional<Writer> owner = store.acquire(run, deadline);
+    if (owner.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      RunLog log = open(store, run, owner.get(), time, deadline);
+      if (log.state().isCancelDue()) {
+        log.append(log.endOfCancel(List.of()));
+      }
+      return Optional.of(log.state());
+    } finally {
+      store.release(run, owner.get());
+    }
   }
 
   private void requireRoom(List<RunEvent> added) {

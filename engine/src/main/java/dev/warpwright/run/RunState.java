@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -13,8 +14,10 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCancelled;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -65,12 +68,14 @@ public final class RunState {
   private List<CallState> calls = List.of();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
+  private final RunCost cost = new RunCost();
   private int toolErrors;
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
+  private @Nullable CancelRequested cancellation;
 
   /**
    * A request for approval and what became of it.
@@ -128,6 +133,8 @@ public final class RunState {
       case ToolReconciled event -> toolReconciled(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
       case RunResumed event -> runResumed();
+      case CancelRequested event -> cancelRequested(logged, event);
+      case RunCancelled event -> runCancelled(logged, event);
       case RunCompleted event -> runCompleted(logged);
       case RunFailed event -> runFailed(logged, event);
     }
@@ -152,19 +159,20 @@ public final class RunState {
   }
 
   private void routeBound(LoggedEvent logged, RouteBound event) {
-    requireRunning(logged);
+    requireAtWork(logged);
     require(logged, event.step() == step && !stepAnswered, "a route is bound in an open step");
     target = event.target();
     decision = event.decision();
   }
 
   private void modelResponded(LoggedEvent logged, ModelResponded event) {
-    requireRunning(logged);
+    requireAtWork(logged);
     require(
         logged,
         event.step() == step && !stepAnswered,
         "a model's answer belongs to the step that was started");
     usage = usage.plus(event.usage());
+    cost.add(event.attempts());
     stepAnswered = true;
     target = event.target();
     finishReason = event.finishReason();
@@ -272,13 +280,14 @@ public final class RunState {
   }
 
   private void runSuspended(LoggedEvent logged, RunSuspended event) {
-    requireRunning(logged);
     switch (event.reason()) {
       case APPROVAL -> {
+        requireRunning(logged);
         require(logged, !pendingApprovals().isEmpty(), "a run waits for approvals that are open");
         status = RunStatus.WAITING_APPROVAL;
       }
       case RECONCILIATION -> {
+        requireAtWork(logged);
         require(
             logged,
             calls.stream().anyMatch(CallState::isInDoubt),
@@ -295,9 +304,34 @@ public final class RunState {
   }
 
   private void runResumed() {
-    status = RunStatus.RUNNING;
+    if (isAtWork() && !stepAnswered) {
+      cost.mayHaveLostACall();
+    }
+    status = cancellation == null ? RunStatus.RUNNING : RunStatus.CANCEL_REQUESTED;
     suspension = null;
     failure = null;
+  }
+
+  private void cancelRequested(LoggedEvent logged, CancelRequested event) {
+    require(logged, cancellation == null, "a run is asked to cancel once");
+    cancellation = event;
+    status = RunStatus.CANCEL_REQUESTED;
+    suspension = null;
+    failure = null;
+  }
+
+  private void runCancelled(LoggedEvent logged, RunCancelled event) {
+    require(logged, cancellation != null, "a run is cancelled after somebody asked for it");
+    require(
+        logged,
+        calls.stream().noneMatch(CallState::needsVerdict),
+        "a run does not end while it needs a verdict on a tool");
+    if (!stepAnswered) {
+      cost.add(event.attempts());
+    }
+    calls = List.of(); // nothing of it is waited for any more
+    suspension = null;
+    status = RunStatus.CANCELLED;
   }
 
   private void runCompleted(LoggedEvent logged) {
@@ -315,6 +349,9 @@ public final class RunState {
         logged,
         calls.stream().noneMatch(CallState::needsVerdict),
         "a run does not end while it needs a verdict on a tool");
+    if (!stepAnswered) { // else the answer brought the attempts of the step
+      cost.add(event.attempts());
+    }
     failure = event;
     status = RunStatus.FAILED;
   }
@@ -336,8 +373,17 @@ public final class RunState {
   private void requireDriven(LoggedEvent logged) {
     require(
         logged,
-        status == RunStatus.RUNNING || status == RunStatus.NEEDS_RECONCILIATION,
+        isAtWork() || status == RunStatus.NEEDS_RECONCILIATION,
         "only a running run, or one that waits for a verdict, does this");
+  }
+
+  /** What was begun before a cancel was asked for may still end. */
+  private void requireAtWork(LoggedEvent logged) {
+    require(logged, isAtWork(), "only a running run does this");
+  }
+
+  private boolean isAtWork() {
+    return status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED;
   }
 
   private void requireRunning(LoggedEvent logged) {
@@ -386,12 +432,14 @@ public final class RunState {
   }
 
   /**
-   * Whether it has ended for good: completed, or failed and not resumable.
+   * Whether it has ended for good: completed, cancelled, or failed and not resumable.
    *
    * @return true if no event can follow
    */
   public boolean isTerminal() {
-    return status == RunStatus.COMPLETED || (failure != null && !failure.resumable());
+    return status == RunStatus.COMPLETED
+        || status == RunStatus.CANCELLED
+        || (failure != null && !failure.resumable());
   }
 
   /**
@@ -484,6 +532,16 @@ public final class RunState {
   }
 
   /**
+   * What all model calls cost so far, failed ones included. Unknown is not free: where a process
+   * died during a call, or a call was made without accounting, there is no amount.
+   *
+   * @return the total; empty if no call was valued
+   */
+  public Optional<CostTotal> cost() {
+    return cost.total();
+  }
+
+  /**
    * How many tool calls gave an error result, those that were not approved aside.
    *
    * @return the number
@@ -535,6 +593,23 @@ public final class RunState {
    */
   public Optional<RunFailed> failure() {
     return Optional.ofNullable(failure);
+  }
+
+  /**
+   * That somebody asked to cancel it. While it waits for a verdict, the cancel waits too.
+   *
+   * @return the request, empty if there was none
+   */
+  public Optional<CancelRequested> cancellation() {
+    return Optional.ofNullable(cancellation);
+  }
+
+  /** Whether a cancel was asked for and nothing has followed from it yet that could. */
+  boolean isCancelDue() {
+    return status == RunStatus.CANCEL_REQUESTED
+        || (status == RunStatus.NEEDS_RECONCILIATION
+            && cancellation != null
+            && calls.stream().noneMatch(CallState::needsVerdict));
   }
 
   /**

@@ -8,8 +8,12 @@ public enum RunStatus {
   WAITING_APPROVAL,
   /** A tool that must not be repeated may or may not have acted; somebody has to decide. */
   NEEDS_RECONCILIATION,
+  /** Somebody asked to cancel it; its driver, or whoever takes it up, brings it to its end. */
+  CANCEL_REQUESTED,
   /** It has its answer. */
   COMPLETED,
   /** It failed; whether it may be continued stands in its state. */
-  FAILED
+  FAILED,
+  /** It was cancelled, for good. */
+  CANCELLED
 }

@@ -5,6 +5,7 @@ import dev.warpwright.model.StoreException;
 import dev.warpwright.task.Deadline;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Where the logs of runs are kept: the port between the engine and a database.
@@ -111,6 +112,27 @@ public interface RunStore extends AutoCloseable {
    * @throws InterruptedException if the thread was interrupted; the run is left alone
    */
   boolean awaitRelease(RunKey run, Deadline deadline) throws InterruptedException;
+
+  /**
+   * Tells of control events that are written to a run, so that its driver sees a request to cancel
+   * at once. Optional: a store that tells nothing leaves it to the driver's next append.
+   *
+   * @param run the run
+   * @param listener is given what was written by a {@link Writer} from outside, once it is durable,
+   *     on the thread that wrote it; must be short, must not block and must not throw
+   * @return closed by whoever does not want to be told any more; a call that has begun may still be
+   *     under way then
+   */
+  default Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+    return () -> {};
+  }
+
+  /** A listener that is told until this is closed; closing is idempotent. */
+  @FunctionalInterface
+  interface Watch extends AutoCloseable {
+    @Override
+    void close();
+  }
 
   /**
    * Finds the run that was claimed under a key.

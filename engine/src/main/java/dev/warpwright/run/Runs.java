@@ -4,10 +4,12 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -22,6 +24,8 @@ import java.util.Set;
 public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int PAGE = 1000;
+  private static final int MAX_REASON = 1024;
+  private static final Writer CANCELLER = Writer.outside("cancel");
 
   private final RunStore store;
   private final TimeSource time;
@@ -179,6 +183,71 @@ public final class Runs {
             Optional.of(evidence.digest())));
   }
 
+  /**
+   * Cancels a run; see {@link #cancel(RunKey, String)}.
+   *
+   * @param run the run
+   * @return the run's state afterwards
+   */
+  public RunState cancel(RunKey run) {
+    return cancel(run, Optional.empty());
+  }
+
+  /**
+   * Cancels a run for good, whatever it is doing or waiting for. What has ended stays as it is.
+   *
+   * <p>A run that nobody drives is CANCELLED when this returns. A driver in this process is told at
+   * once: it stops the model call and interrupts the tools, keeps what it has paid for, and ends
+   * the run; until then the run is CANCEL_REQUESTED. A run with a tool call whose outcome is
+   * unknown, and which must not be repeated, needs its verdict first: it is NEEDS_RECONCILIATION
+   * and cancelled by {@link #reconcile(RunKey, ToolReconciled)}. Cancelling again does no harm, and
+   * carries out what a process that died had left.
+   *
+   * @param run the run
+   * @param reason why, for the log; not blank, at most 1024 characters
+   * @return the run's state afterwards
+   * @throws InvalidRequestException if there is no such run
+   * @throws ConflictException if others kept writing to the run
+   */
+  public RunState cancel(RunKey run, String reason) {
+    if (reason.isBlank() || reason.length() > MAX_REASON) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "The reason of a cancel must have 1 to %d characters and not be blank, but has %d."
+              .formatted(MAX_REASON, reason.length()));
+    }
+    return cancel(run, Optional.of(reason));
+  }
+
+  private RunState cancel(RunKey run, Optional<String> reason) {
+    RunState state = requestCancel(run, new CancelRequested(reason));
+    return state.isCancelDue()
+        ? RunLog.carryOutCancel(store, run, time, patience()).orElse(state)
+        : state;
+  }
+
+  /** Writes the request from outside, on top of whatever a driver writes meanwhile. */
+  private RunState requestCancel(RunKey run, CancelRequested request) {
+    for (int tries = 1; ; tries++) {
+      RunState state = RunState.of(log(run));
+      if (state.isTerminal() || state.cancellation().isPresent()) {
+        return state;
+      }
+      Instant now = time.now().isBefore(state.updatedAt()) ? state.updatedAt() : time.now();
+      long before = state.sequence();
+      state.apply(new LoggedEvent(run, before + 1, CANCELLER, now, request));
+      try {
+        store.append(
+            new Append(run, before, CANCELLER, now, List.of(request), state.status()), patience());
+        return state;
+      } catch (ConflictException e) {
+        if (tries == RunLog.MAX_TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+
   private RunState decide(RunKey run, ToolReconciled verdict) {
     RunState state = RunState.of(log(run));
     Writer owner =
@@ -194,8 +263,8 @@ public final class Runs {
             "Call %s of run %s is not in doubt under the given key."
                 .formatted(verdict.callId(), run));
       }
-      log.append(verdict);
-      return state;
+      log.resolve(verdict, verdict.callId());
+      return log.state();
     } finally {
       store.release(run, owner);
     }

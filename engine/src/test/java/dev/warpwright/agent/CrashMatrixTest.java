@@ -270,6 +270,8 @@ final class CrashMatrixTest {
             Optional.empty();
         case RunSuspended e -> Optional.of("waited for " + e.awaited());
         case RunResumed e -> Optional.empty();
+        case RunEvent.CancelRequested e -> Optional.of("asked to cancel");
+        case RunEvent.RunCancelled e -> Optional.of("cancelled");
         case RunCompleted e -> Optional.of("completed: " + e.text());
         case RunFailed e -> Optional.of("failed: " + e.kind() + " " + e.message());
       };

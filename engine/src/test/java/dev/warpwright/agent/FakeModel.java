@@ -56,6 +56,11 @@ public final class FakeModel implements ProviderAdapter, LanguageModel {
         answers, ModelCapabilities.of(Capability.TOOLS, Capability.TOOL_CHOICE), onAsk);
   }
 
+  /** The same answers from a model that declares exactly these. */
+  public FakeModel declaring(Capability... capabilities) {
+    return new FakeModel(answers, ModelCapabilities.of(capabilities), onAsk);
+  }
+
   /** Tells which answer is asked for, before it is given. */
   public FakeModel onAsk(IntConsumer listener) {
     return new FakeModel(answers, capabilities, listener);

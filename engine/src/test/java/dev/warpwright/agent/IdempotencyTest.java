@@ -10,10 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
@@ -210,6 +213,14 @@ final class IdempotencyTest {
     others.put(request(agent().temperature(0.5).build()), "options");
     others.put(request(agent().maxTokens(5).build()), "options");
     others.put(request(agent().maxToolErrors(1).build()), "options");
+    others.put(
+        request(agent().reasoning(Reasoning.effort(Reasoning.Effort.LOW)).build()), "reasoning");
+    others.put(request(agent().reasoning(Reasoning.budget(100)).build()), "reasoning");
+    others.put(
+        request(agent().providerOptions("fake", Json.parse("{\"secret\":1}")).build()),
+        "providerOptions");
+    others.put(
+        request(agent().requiredCapabilities(Capability.TOOLS).build()), "requiredCapabilities");
     others.put(request(agent().invalidInput(InvalidInput.FAIL).build()), "options");
     others.put(
         request(agent().toolExecution(ToolExecution.DEFAULT.stoppingOnError()).build()), "options");
@@ -248,7 +259,7 @@ final class IdempotencyTest {
                     agent().toolExecution(ToolExecution.DEFAULT.withMaxConcurrency(2)).build(),
                     "Do it.")
                 .idempotencyKey("key")
-                .timeout(Duration.ofSeconds(5))
+                .invocation(Invocation.builder().timeout(Duration.ofSeconds(5)).build())
                 .build());
 
     assertEquals(first.run(), again.run());
@@ -306,7 +317,7 @@ final class IdempotencyTest {
       AgentRequest hurried =
           AgentRequest.builder(agent, "Do it.")
               .idempotencyKey("key")
-              .timeout(Duration.ofSeconds(1))
+              .invocation(Invocation.builder().timeout(Duration.ofSeconds(1)).build())
               .build();
       Future<AgentResult> late = pool.submit(() -> third.agents.run(hurried));
       alsoWatched.waiting.await();

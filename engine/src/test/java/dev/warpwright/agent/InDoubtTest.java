@@ -509,7 +509,7 @@ final class InDoubtTest {
         AgentRequest.builder(agent, "Do it.")
             .runId("run-1")
             .idempotencyKey("key")
-            .timeout(Duration.ofSeconds(1))
+            .invocation(Invocation.builder().timeout(Duration.ofSeconds(1)).build())
             .build();
     FutureTask<AgentResult> result = new FutureTask<>(() -> program.agents.run(hurried));
     Thread.ofVirtual().start(result);
@@ -581,7 +581,7 @@ final class InDoubtTest {
                 other.agents.run(
                     AgentRequest.builder(agent, "Do it.")
                         .runId("run-1")
-                        .timeout(Duration.ofSeconds(1))
+                        .invocation(Invocation.builder().timeout(Duration.ofSeconds(1)).build())
                         .build()));
     Thread.ofVirtual().start(result);
     all.await();

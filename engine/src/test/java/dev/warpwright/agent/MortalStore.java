@@ -3,6 +3,7 @@ package dev.warpwright.agent;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -150,6 +152,11 @@ public final class MortalStore implements RunStore {
   public boolean awaitRelease(RunKey run, Deadline deadline) throws InterruptedException {
     requireAlive();
     return survivor.awaitRelease(run, deadline);
+  }
+
+  @Override
+  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+    return survivor.watch(run, listener);
   }
 
   @Override

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 
 /** A program with a gateway and agents, on manual time. */
 public final class Program {
@@ -40,24 +41,36 @@ public final class Program {
   public final Gateway gateway;
   public final Agents agents;
 
-  private Program(RunStore store, ProviderAdapter model, ProviderAdapter spare) {
+  private Program(
+      RunStore store,
+      ProviderAdapter model,
+      ProviderAdapter spare,
+      UnaryOperator<Gateway.Builder> options) {
     this.store = store;
     this.gateway =
-        Gateway.builder()
-            .time(time)
-            .adapter(TARGET.provider(), model)
-            .adapter(SPARE.provider(), spare)
-            .retry(new RetryPolicy(0, Duration.ZERO, 0))
+        options
+            .apply(
+                Gateway.builder()
+                    .time(time)
+                    .adapter(TARGET.provider(), model)
+                    .adapter(SPARE.provider(), spare)
+                    .retry(new RetryPolicy(0, Duration.ZERO, 0)))
             .build();
     this.agents = Agents.on(gateway, store);
   }
 
   public static Program on(RunStore store, ProviderAdapter model) {
-    return new Program(store, model, FakeModel.of());
+    return on(store, model, FakeModel.of());
   }
 
   public static Program on(RunStore store, ProviderAdapter model, ProviderAdapter spare) {
-    return new Program(store, model, spare);
+    return new Program(store, model, spare, UnaryOperator.identity());
+  }
+
+  /** A program whose gateway has more than the usual options. */
+  public static Program having(
+      RunStore store, ProviderAdapter model, UnaryOperator<Gateway.Builder> options) {
+    return new Program(store, model, FakeModel.of(), options);
   }
 
   public static Program with(FakeModel.Answer... answers) {

@@ -3,6 +3,7 @@ package dev.warpwright.agent;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
@@ -66,6 +67,11 @@ class WaitingStore implements RunStore {
   public boolean awaitRelease(RunKey run, Deadline deadline) throws InterruptedException {
     waiting.countDown();
     return store.awaitRelease(run, deadline);
+  }
+
+  @Override
+  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+    return store.watch(run, listener);
   }
 
   @Override

@@ -527,6 +527,63 @@ public abstract class RunStoreContract {
   }
 
   @Test
+  @Tag("A112")
+  @Tag("A132")
+  void who_watches_a_run_is_told_of_its_control_events_once_they_are_there() {
+    RunKey watched = run("r1");
+    RunKey other = run("r2");
+    Writer owner = create(store, watched);
+    create(store, other);
+    List<List<RunEvent>> told = new ArrayList<>();
+    List<List<RunEvent>> there = new ArrayList<>();
+    RunStore.Watch watch =
+        store.watch(
+            watched,
+            events -> {
+              told.add(List.copyOf(events));
+              there.add(events(watched));
+            });
+    RunEvent asked = new RunEvent.CancelRequested(Optional.of("test"));
+    Writer outside = Writer.outside("ann");
+
+    store.append(append(watched, 1, owner), soon());
+    store.append(append(other, 1, outside, List.of(asked)), soon());
+    assertThrows(
+        ConflictException.class,
+        () -> store.append(append(watched, 1, outside, List.of(asked)), soon()));
+    assertEquals(List.of(), told);
+
+    store.append(append(watched, 2, outside, List.of(asked)), soon());
+    assertEquals(List.of(List.of(asked)), told);
+    assertEquals(asked, there.getFirst().getLast());
+
+    watch.close();
+    watch.close();
+    store.append(append(watched, 3, outside, List.of(asked)), soon());
+    assertEquals(1, told.size());
+  }
+
+  @Test
+  @Tag("A131")
+  void a_run_that_nobody_drives_is_cancelled_for_good() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    Runs runs = Runs.in(store);
+
+    assertEquals(RunStatus.CANCEL_REQUESTED, runs.cancel(run, "test").status());
+    assertEquals(2, events(run).size()); // its owner is to end it
+    store.release(run, owner);
+    assertEquals(RunStatus.CANCELLED, runs.cancel(run).status());
+    assertEquals(
+        List.of(
+            new RunEvent.CancelRequested(Optional.of("test")),
+            new RunEvent.RunCancelled(0, List.of())),
+        events(run).subList(1, 3));
+    assertEquals(RunStatus.CANCELLED, store.list(RunQuery.all(SCOPE), soon()).getFirst().status());
+    assertTrue(store.acquire(run, soon()).isPresent());
+  }
+
+  @Test
   void who_awaits_a_release_is_woken_by_it() throws Exception {
     RunKey run = run("r1");
     Writer owner = create(store, run);

@@ -13,9 +13,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.FakeModel;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.agent.MortalStore;
+import dev.warpwright.agent.Prices;
 import dev.warpwright.agent.Program;
 import dev.warpwright.agent.World;
+import dev.warpwright.control.BudgetStore;
+import dev.warpwright.control.ReservationRule;
 import dev.warpwright.flow.BatchItem.Outcome;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
@@ -27,7 +31,9 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.task.Cancellation;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import java.util.ArrayList;
@@ -332,6 +338,84 @@ final class BatchTest {
     assertEquals(Outcome.FAILED, item(report, "b").outcome());
     assertEquals(Optional.of(FailureKind.CONFLICT), item(report, "b").failure());
     assertTrue(item(report, "b").message().orElseThrow().contains("messages"));
+  }
+
+  @Test
+  @Tag("A131")
+  @Tag("F61")
+  void an_item_whose_run_was_cancelled_has_failed_and_is_not_driven_again() {
+    Program program = program(refunding(), text("Done."));
+    Agent paying =
+        Agent.builder("paying", Program.ROUTE)
+            .tools(world.tool("refund", EffectClass.ONCE).requiresApproval().build())
+            .build();
+    Batch<String> batch = Batch.of("b", paying, List.of("x"), item -> item, item -> item);
+    BatchItem waiting = batch.run(program.agents).items().getFirst();
+    var _ = program.agents.runs().cancel(waiting.run().orElseThrow());
+
+    BatchItem cancelled = batch.run(program.agents).items().getFirst();
+
+    assertEquals(Outcome.FAILED, cancelled.outcome());
+    assertEquals(Optional.of(FailureKind.CANCELLED), cancelled.failure());
+    assertEquals(waiting.run(), cancelled.run());
+    assertEquals(0, cancelled.work().dispatches());
+  }
+
+  @Test
+  @Tag("R318")
+  void each_item_is_paid_by_its_own_account() {
+    BudgetStore budget = BudgetStore.local(Prices.usd("1"));
+    program =
+        Optional.of(
+            Program.having(
+                store,
+                FakeModel.of(refunding(), text("Done.")),
+                gateway ->
+                    gateway
+                        .costAccounting(Prices.accounting())
+                        .budget(budget, ReservationRule.fixed(Prices.usd("0.10")))));
+
+    BatchReport report =
+        batch(List.of("a", "b"))
+            .invocation(item -> Invocation.builder().budgetScope("account of " + item).build())
+            .run(program.get().agents);
+
+    assertEquals(2, report.count(Outcome.COMPLETED));
+    assertEquals(Prices.usd("0.04"), budget.snapshot("account of a").spent());
+    assertEquals(Prices.usd("0.04"), budget.snapshot("account of b").spent());
+  }
+
+  @Test
+  @Tag("A25")
+  @Tag("F61")
+  void an_item_that_its_own_handle_cancels_fails_alone_and_can_be_resumed() {
+    Cancellation stop = new Cancellation();
+    Program program =
+        program(
+            call -> {
+              if (item(call).equals("b")) {
+                stop.cancel("not this one");
+                new CountDownLatch(1).await();
+              }
+              return text("Done.").give(call);
+            });
+
+    BatchReport report =
+        batch(List.of("a", "b", "c"))
+            .maxConcurrency(1)
+            .invocation(
+                item ->
+                    item.equals("b")
+                        ? Invocation.builder().cancellation(stop).build()
+                        : Invocation.DEFAULT)
+            .run(program.agents);
+
+    assertFalse(report.stopped());
+    assertEquals(2, report.count(Outcome.COMPLETED));
+    assertEquals(Optional.of(FailureKind.CANCELLED), item(report, "b").failure());
+    RunState left =
+        program.agents.runs().state(item(report, "b").run().orElseThrow()).orElseThrow();
+    assertTrue(left.failure().orElseThrow().resumable());
   }
 
   @Test

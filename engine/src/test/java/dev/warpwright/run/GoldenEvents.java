@@ -213,6 +213,11 @@ final class GoldenEvents {
             new RouteDecision(
                 List.of(DEPLOYED, TARGET), RouteDecision.ReasonCode.ROUTING_ORDERED)));
     events.put(
+        "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
+    events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
+    events.put("RunCancelled", new RunEvent.RunCancelled(2, List.of(FAILED)));
+    events.put("RunCancelled-minimal", new RunEvent.RunCancelled(0, List.of()));
+    events.put(
         "RouteBound-mode",
         new RunEvent.RouteBound(
             1,

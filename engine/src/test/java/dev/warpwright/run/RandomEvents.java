@@ -38,7 +38,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 13;
+  static final int TYPES = 15;
 
   private static final List<String> TEXTS =
       List.of(
@@ -129,6 +129,10 @@ final class RandomEvents {
       case 10 -> new RunEvent.RunResumed(text());
       case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
       case 12 -> failed();
+      case 13 ->
+          new RunEvent.CancelRequested(
+              random.nextBoolean() ? Optional.of(text()) : Optional.empty());
+      case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
       default -> throw new IllegalArgumentException("type " + type);
     };
   }

@@ -6,18 +6,27 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.Role;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
+import dev.warpwright.run.RunEvent.ApprovalDecided;
+import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.task.Alarm;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -124,6 +133,106 @@ final class RunLogTest {
     assertFalse(other.hasFailed());
     other.append(new StepStarted(1, 1));
     assertEquals(RunStates.view(RunState.of(stored())), RunStates.view(other.state()));
+  }
+
+  /** A store in which somebody decides the next pending approval before an append of the owner. */
+  private final class Deciding extends ForwardingStore {
+    private final int decisions;
+    private int made;
+
+    Deciding(int decisions) {
+      super(store);
+      this.decisions = decisions;
+    }
+
+    @Override
+    public void append(Append append, Deadline deadline) {
+      if (append.writer().isOwner() && made < decisions) {
+        made++;
+        RunState state = RunState.of(stored());
+        String pending = state.pendingApprovals().getFirst().requestId();
+        store.append(
+            new Append(
+                RUN,
+                state.sequence(),
+                Writer.outside("ann"),
+                state.updatedAt(),
+                List.of(decided(pending)),
+                state.status()),
+            deadline);
+      }
+      super.append(append, deadline);
+    }
+  }
+
+  private static ApprovalDecided decided(String request) {
+    return new ApprovalDecided(request, true, Optional.empty(), Optional.empty());
+  }
+
+  /** A run that waits for approvals of so many calls, taken up in a store that decides some. */
+  private RunLog waiting(int approvals, int decisions) {
+    RunLog log = created();
+    List<ToolCall> calls = new ArrayList<>();
+    List<RunEvent> asked = new ArrayList<>();
+    for (int i = 0; i < approvals; i++) {
+      calls.add(new ToolCall("c" + i, "tool", Json.EMPTY_OBJECT));
+      asked.add(
+          new ApprovalRequested(
+              "a" + i, "sha256:" + "0".repeat(64), 1, "c" + i, "tool", "1", Json.EMPTY_OBJECT));
+    }
+    log.append(new StepStarted(1, 1));
+    log.append(
+        new ModelResponded(
+            1,
+            Target.of("fake", "model"),
+            new Message(Role.ASSISTANT, List.copyOf(calls)),
+            new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_calls"),
+            Usage.ABSENT,
+            List.of()));
+    asked.add(new RunSuspended(RunSuspended.Reason.APPROVAL, List.of("a0"), Optional.empty()));
+    log.append(asked);
+    Writer owner = stored().getFirst().writer();
+    return RunLog.open(new Deciding(decisions), RUN, owner, clock, Deadline.never());
+  }
+
+  @Test
+  @Tag("A127")
+  void an_append_takes_place_on_top_of_control_events_at_most_thirty_two_times() {
+    RunLog log = waiting(40, 31);
+
+    log.append(new RunResumed("test"));
+
+    assertEquals(9, log.state().pendingApprovals().size());
+    assertEquals(RunStatus.RUNNING, log.state().status());
+    assertEquals(stored(), log.events());
+    assertEquals(RunStates.view(RunState.of(stored())), RunStates.view(log.state()));
+  }
+
+  @Test
+  @Tag("A127")
+  void an_append_that_meets_control_events_again_and_again_is_a_conflict_in_the_end() {
+    RunLog log = waiting(40, 40);
+
+    assertThrows(ConflictException.class, () -> log.append(new RunResumed("test")));
+
+    assertTrue(log.hasFailed());
+    assertEquals(8, RunState.of(stored()).pendingApprovals().size());
+  }
+
+  @Test
+  @Tag("A127")
+  void what_a_control_event_has_made_impossible_is_left_out_and_the_rest_is_written() {
+    RunLog log = waiting(2, 1);
+
+    log.append(List.of(decided("a0"), decided("a1"), new RunResumed("test")));
+
+    assertEquals(List.of(), log.state().pendingApprovals());
+    assertEquals(
+        List.of(decided("a0"), decided("a1"), new RunResumed("test")),
+        stored().subList(stored().size() - 3, stored().size()).stream()
+            .map(LoggedEvent::event)
+            .toList());
+    assertEquals(RunStates.view(RunState.of(stored())), RunStates.view(log.state()));
   }
 
   @Test

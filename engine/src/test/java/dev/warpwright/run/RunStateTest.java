@@ -18,8 +18,10 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCancelled;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -523,10 +525,12 @@ final class RunStateTest {
       case 13 -> random.nextBoolean() ? waitsForApproval() : waitsForVerdict(call);
       case 14 -> new RunResumed("test");
       default ->
-          switch (random.nextInt(12)) {
+          switch (random.nextInt(16)) {
             case 0 -> completed();
             case 1 -> failed(false);
             case 2 -> started();
+            case 3 -> new CancelRequested(Optional.empty());
+            case 4, 5 -> new RunCancelled(step, List.of());
             default -> failed(true);
           };
     };
@@ -542,6 +546,7 @@ final class RunStateTest {
     private int answered;
     private boolean ended;
     private boolean waiting;
+    private boolean cancelling;
     private final Map<String, String> calls = new HashMap<>(); // id to state
     private final Map<String, EffectClass> effects = new HashMap<>();
 
@@ -550,7 +555,7 @@ final class RunStateTest {
       switch (event) {
         case RunStarted e -> throw new AssertionError(what);
         case StepStarted e -> {
-          assertFalse(waiting, what);
+          assertFalse(waiting || cancelling, what);
           assertTrue(e.step() == answered + 1 && calls.isEmpty(), what);
           step = e.step();
         }
@@ -560,7 +565,10 @@ final class RunStateTest {
           answered = step;
           e.message().toolCalls().forEach(call -> calls.put(call.id(), "open"));
         }
-        case ApprovalRequested e -> move(e.callId(), "open", "asked", what);
+        case ApprovalRequested e -> {
+          assertFalse(cancelling, what);
+          move(e.callId(), "open", "asked", what);
+        }
         case ApprovalDecided e ->
             move(
                 e.requestId().substring(9, 11),
@@ -568,7 +576,7 @@ final class RunStateTest {
                 e.approve() ? "open approved" : "denied",
                 what);
         case ToolStarted e -> {
-          assertFalse(waiting, what);
+          assertFalse(waiting || cancelling, what);
           String before = String.valueOf(calls.get(e.callId()));
           boolean repeats = before.equals("begun") && effects.get(e.callId()) != EffectClass.ONCE;
           assertTrue(before.startsWith("open") || repeats, what + ": " + before);
@@ -581,7 +589,7 @@ final class RunStateTest {
           result(e.callId());
         }
         case ToolFinished e -> {
-          assertFalse(waiting, what);
+          assertFalse(waiting || cancelling, what);
           assertFalse(String.valueOf(calls.get(e.callId())).startsWith("begun"), what);
           assertTrue(calls.containsKey(e.callId()), what);
           result(e.callId());
@@ -598,6 +606,7 @@ final class RunStateTest {
           assertFalse(waiting, what);
           waiting = true;
           boolean approval = e.reason() == RunSuspended.Reason.APPROVAL;
+          assertFalse(approval && cancelling, what);
           assertTrue(
               calls.values().stream()
                   .anyMatch(call -> call.startsWith(approval ? "asked" : "begun")),
@@ -609,22 +618,37 @@ final class RunStateTest {
           }
         }
         case RunResumed e -> waiting = false;
+        case CancelRequested e -> {
+          assertFalse(cancelling, what);
+          cancelling = true;
+          waiting = false;
+        }
+        case RunCancelled e -> {
+          assertTrue(cancelling, what);
+          assertNoneNeedsVerdict(what);
+          ended = true;
+        }
         case RunCompleted e -> {
           assertTrue(step > 0 && answered == step && calls.isEmpty() && !waiting, what);
+          assertFalse(cancelling, what);
           ended = true;
         }
         case RunFailed e -> {
-          assertFalse(waiting, what);
-          calls.forEach(
-              (id, call) ->
-                  assertFalse(
-                      call.equals("begun, suspended over")
-                          || (call.equals("begun") && effects.get(id) == EffectClass.ONCE),
-                      what));
+          assertFalse(waiting || cancelling, what);
+          assertNoneNeedsVerdict(what);
           ended = !e.resumable();
           waiting = true;
         }
       }
+    }
+
+    private void assertNoneNeedsVerdict(String what) {
+      calls.forEach(
+          (id, call) ->
+              assertFalse(
+                  call.equals("begun, suspended over")
+                      || (call.equals("begun") && effects.get(id) == EffectClass.ONCE),
+                  what));
     }
 
     private void move(String id, String from, String to, String what) {

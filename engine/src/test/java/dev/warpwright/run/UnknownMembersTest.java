@@ -49,6 +49,8 @@ final class UnknownMembersTest {
         "ToolReconciled-evidence",
         "RunSuspended",
         "RunResumed",
+        "CancelRequested",
+        "RunCancelled",
         "RunCompleted",
         "RunFailed");
   }

@@ -3,6 +3,7 @@ package dev.warpwright.examples;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalDecision;
@@ -131,7 +132,7 @@ final class Decider {
               .map(request -> decide.apply(request.requestId()))
               .toList();
       decided = decisions.size();
-      AgentResult result = agents.resume(agent, run, decisions, Optional.empty());
+      AgentResult result = agents.resume(agent, run, decisions, Invocation.DEFAULT);
       Optional<String> failure = result.state().failure().map(RunFailed::message);
       return new Result(run, decided, Optional.of(result.status()), failure);
     } catch (OperationCancelledException e) {

@@ -8,8 +8,10 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
+import dev.warpwright.run.RunEvent.RunCancelled;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -54,6 +56,10 @@ final class EventText {
                   suspended.reason() == RunSuspended.Reason.APPROVAL ? "approval" : "the outcome",
                   suspended.awaited().size())
               .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""));
+      case CancelRequested asked ->
+          "Asked to cancel" + asked.reason().map(reason -> ": " + reason).orElse("");
+      case RunCancelled cancelled ->
+          "Cancelled in step %d%s".formatted(cancelled.step(), attempts(cancelled.attempts()));
       case RunResumed resumed -> "Goes on: " + resumed.cause();
       case RunCompleted completed ->
           "Completed in %d steps: %s".formatted(completed.steps(), completed.text());

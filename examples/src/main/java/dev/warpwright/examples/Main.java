@@ -71,6 +71,7 @@ final class Main {
         .addSubcommand(new ApproveCommand(console))
         .addSubcommand(new RunsCommand(console))
         .addSubcommand(new ShowCommand(console))
+        .addSubcommand(new CancelCommand(console))
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setOut(console.out())
         .setErr(console.err())

@@ -1,5 +1,7 @@
 package dev.warpwright.examples;
 
+import dev.warpwright.cost.CostTotal;
+import dev.warpwright.model.CostValuation.Status;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
@@ -29,6 +31,7 @@ final class RunHeader {
     lines.add(
         "Started  %s, last event %s".formatted(text(state.startedAt()), text(state.updatedAt())));
     lines.add("Steps    %d%s".formatted(state.step(), tokens(state.usage())));
+    state.cost().ifPresent(cost -> lines.add("Cost     " + text(cost)));
     for (ApprovalRequested asked : state.pendingApprovals()) {
       lines.add(
           "Asks     %s %s%s"
@@ -49,7 +52,8 @@ final class RunHeader {
       case WAITING_APPROVAL -> ": decide with approve --run %s [--deny]".formatted(state.run());
       case NEEDS_RECONCILIATION -> ": look up what became of the calls in doubt";
       case RUNNING, FAILED -> ": run the same triage again to go on";
-      case COMPLETED -> "";
+      case CANCEL_REQUESTED -> ": cancel it again if nothing drives it";
+      case COMPLETED, CANCELLED -> "";
     };
   }
 
@@ -57,6 +61,12 @@ final class RunHeader {
     return usage.input().isPresent() && usage.output().isPresent()
         ? ", %d tokens in and %d out".formatted(usage.input().tokens(), usage.output().tokens())
         : "";
+  }
+
+  private static String text(CostTotal cost) {
+    return cost.amount()
+        .map(amount -> amount + (cost.status() == Status.ESTIMATED ? ", estimated" : ""))
+        .orElseGet(() -> "unknown: " + String.join(", ", cost.unknownReasons()));
   }
 
   private static String text(Instant time) {

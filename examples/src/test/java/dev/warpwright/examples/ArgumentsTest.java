@@ -21,7 +21,7 @@ class ArgumentsTest {
   @TempDir Path folder;
 
   @ParameterizedTest
-  @ValueSource(strings = {"triage", "approve", "runs", "show"})
+  @ValueSource(strings = {"triage", "approve", "runs", "show", "cancel"})
   void everyCommandExplainsItself(String command) {
     Cli.Ended ended = Cli.run(command, "--help").expect(0);
     assertTrue(ended.out().startsWith("Usage: warpwright-examples " + command), ended.out());
@@ -46,6 +46,7 @@ class ArgumentsTest {
         "approve",
         "approve --all --run x",
         "show",
+        "cancel",
       })
   void wrongArgumentsAreOneLineAndExitCodeTwo(String line) {
     String[] args = line.isEmpty() ? new String[0] : line.split(" ");
@@ -62,6 +63,8 @@ class ArgumentsTest {
     assertTrue(
         Cli.run("triage", "--out", out, "--model", "").expect(2).errorLine().contains("--model"));
     assertTrue(Cli.run("show", "").expect(2).errorLine().contains("id of the run"));
+    assertTrue(Cli.run("cancel", "").expect(2).errorLine().contains("id of the run"));
+    assertTrue(Cli.run("cancel", "x", "--reason", "").expect(2).errorLine().contains("--reason"));
     assertTrue(
         Cli.run("approve", "--out", out, "--run", "").expect(2).errorLine().contains("--run"));
     assertFalse(Files.exists(folder.resolve("out")));
@@ -115,6 +118,7 @@ class ArgumentsTest {
     String db = Databases.in(folder);
     assertTrue(Cli.run("runs", "--db", db).expect(1).errorLine().contains("no database"));
     assertTrue(Cli.run("show", "--db", db, "x").expect(1).errorLine().contains("no database"));
+    assertTrue(Cli.run("cancel", "--db", db, "x").expect(1).errorLine().contains("no database"));
     assertFalse(Files.exists(folder.resolve("runs.mv.db")));
   }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.CircuitBreaker;
@@ -87,7 +88,9 @@ final class ConfigurationPageTest {
           "ToolChoice.AUTO",
           ToolChoice.AUTO,
           "RunScope.DEFAULT",
-          RunScope.DEFAULT);
+          RunScope.DEFAULT,
+          "Invocation.DEFAULT",
+          Invocation.DEFAULT);
 
   private static final Map<String, List<Row>> PAGE = page();
 

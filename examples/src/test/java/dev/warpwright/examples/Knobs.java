@@ -8,6 +8,7 @@ import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.CachePolicy;
@@ -72,6 +73,7 @@ final class Knobs {
     types.put("Tool.Builder", tool());
     types.put("Agent.Builder", agent());
     types.put("AgentRequest.Builder", agentRequest());
+    types.put("Invocation.Builder", invocation());
     types.put("Agents.Builder", agents());
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
@@ -275,6 +277,14 @@ final class Knobs {
     }
   }
 
+  private static List<Knob> invocation() {
+    return Knob.ofBuilder(
+        Invocation.Builder.class,
+        Invocation::builder,
+        builder -> ((Invocation.Builder) builder).build(),
+        new Knob.Defaults());
+  }
+
   private static List<Knob> agents() {
     return Knob.ofBuilder(
         Agents.Builder.class,
@@ -289,7 +299,10 @@ final class Knobs {
         Batch.class,
         () -> Batch.of("batch", agent, List.<String>of(), item -> item, item -> item),
         batch -> {},
-        new Knob.Defaults().field("metadata/1", "metadataOf").field("onProgress/1", "listener"));
+        new Knob.Defaults()
+            .field("metadata/1", "metadataOf")
+            .field("invocation/1", "invocationOf")
+            .field("onProgress/1", "listener"));
   }
 
   private static List<Knob> taskTree() {

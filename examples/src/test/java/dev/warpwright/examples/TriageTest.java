@@ -214,6 +214,28 @@ class TriageTest {
   }
 
   @Test
+  void aCancelledRunIsNeitherApprovedNorTriagedAgain() throws IOException {
+    String input = cli.tickets("T-0029", "T-0129").toString();
+    cli.triage("--input", input).expect(0);
+    String run = cli.runOf("T-0129");
+    List<String> effects = cli.effects();
+
+    String told =
+        Cli.run("cancel", run, "--db", cli.db(), "--reason", "paid by hand").expect(0).out();
+    assertEquals(run + "  CANCELLED", told.strip());
+    assertEquals(told, Cli.run("cancel", run, "--db", cli.db()).expect(0).out());
+    String shown = cli.show(run);
+    assertTrue(shown.contains("\nStatus   CANCELLED\n"), shown);
+    assertTrue(shown.contains("Asked to cancel: paid by hand"), shown);
+    assertTrue(cli.approve("--run", run).expect(1).errorLine().contains("waits for no approval"));
+    cli.triage("--input", input).expect(1);
+    assertEquals(1, cli.report().failed());
+    assertEquals(effects, cli.effects());
+    assertTrue(
+        Cli.run("cancel", "nobody", "--db", cli.db()).expect(1).errorLine().contains("nobody"));
+  }
+
+  @Test
   void nothingIsApprovedWithoutTheEffectsOfTheTriage() throws IOException {
     cli.triage("--input", cli.tickets("T-0129").toString()).expect(0);
     String elsewhere = folder.resolve("elsewhere").toString();

@@ -6,12 +6,14 @@ import dev.warpwright.model.StoreException;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.RunWatches;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
@@ -28,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +69,7 @@ public final class JdbcRunStore implements RunStore {
   private final Journal journal;
   private final Readers readers;
   private final Releases releases = new Releases();
+  private final RunWatches watches = new RunWatches();
   private final AtomicLong owners = new AtomicLong();
 
   /** Begins anywhere, so that a store opened later does not take an append for its own. */
@@ -237,6 +241,12 @@ public final class JdbcRunStore implements RunStore {
   @Override
   public void append(Append append, Deadline deadline) {
     write(new Operation.AppendEvents(append, nextAppendId()), deadline);
+    watches.wrote(append);
+  }
+
+  @Override
+  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+    return watches.add(run, listener);
   }
 
   @Override

@@ -1,0 +1,86 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunLog;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All that cancels an invocation: the caller's handle, and a request in the log of its run.
+ *
+ * <p>Closed after the run was handed back. A request that came when the driver had looked for the
+ * last time, and before it let go, has met an owner and been left to it; so it is carried out here.
+ */
+final class CancelWatch implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(CancelWatch.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final RunStore store;
+  private final TimeSource time;
+  private final Cancellation handle = new Cancellation();
+  private final Cancellation.@Nullable Registration caller;
+  private volatile boolean requested; // set by whoever asks for the cancel
+  private @Nullable RunKey run; // owner thread only
+  private RunStore.@Nullable Watch watch; // owner thread only
+
+  CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
+    this.store = store;
+    this.time = time;
+    this.caller = invocation.cancellation().map(by -> by.onCancel(handle::cancel)).orElse(null);
+  }
+
+  /** What cancels the operation. */
+  Cancellation handle() {
+    return handle;
+  }
+
+  /** Called when the invocation owns a run, before it reads the log. */
+  void begins(RunKey owned) {
+    run = owned;
+    watch = store.watch(owned, this::written);
+  }
+
+  private void written(List<RunEvent> events) {
+    if (events.stream().anyMatch(CancelRequested.class::isInstance)) {
+      cancelRun();
+    }
+  }
+
+  /** Stops what the invocation does, since its run is to be cancelled. */
+  void cancelRun() {
+    requested = true;
+    handle.cancel("the run was cancelled");
+  }
+
+  /** Whether somebody asked to cancel the run. */
+  boolean isRequested() {
+    return requested;
+  }
+
+  @Override
+  public void close() {
+    if (watch != null) {
+      watch.close();
+    }
+    if (caller != null) {
+      caller.close();
+    }
+    if (run != null && requested) {
+      try {
+        var _ = RunLog.carryOutCancel(store, run, time, Deadline.after(time, PATIENCE));
+      } catch (WarpwrightException e) {
+        LOG.warn("The cancel of run {} was not carried out: {}", run, e.toString());
+      }
+    }
+  }
+}

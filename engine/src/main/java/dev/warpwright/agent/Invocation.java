@@ -1,0 +1,146 @@
+package dev.warpwright.agent;
+
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.task.Cancellation;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What belongs to one invocation of a run and not to the run: how long it may take, how it is
+ * cancelled, who pays. Nothing of it is stored; a resume is an invocation with options of its own.
+ * Immutable.
+ *
+ * {@snippet :
+ * Invocation invocation =
+ *     Invocation.builder().timeout(Duration.ofMinutes(2)).budgetScope("acme-2026-11").build();
+ * agents.run(AgentRequest.builder(agent, question).invocation(invocation).build());
+ * }
+ */
+public final class Invocation {
+  /** An invocation with no options: the gateway's own timeout, no handle, no budget scope. */
+  public static final Invocation DEFAULT = builder().build();
+
+  private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
+  private static final Duration MAX_TIMEOUT = Duration.ofMillis(Integer.MAX_VALUE);
+  private static final int MAX_SCOPE = 256;
+
+  private final Optional<Duration> timeout;
+  private final Optional<Cancellation> cancellation;
+  private final Optional<String> budgetScope;
+
+  private Invocation(Builder builder) {
+    this.timeout = Optional.ofNullable(builder.timeout);
+    this.cancellation = Optional.ofNullable(builder.cancellation);
+    this.budgetScope = Optional.ofNullable(builder.budgetScope);
+  }
+
+  /**
+   * Begins the options of an invocation.
+   *
+   * @return a builder
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /**
+   * How long the invocation may take.
+   *
+   * @return the limit, if set
+   */
+  public Optional<Duration> timeout() {
+    return timeout;
+  }
+
+  /**
+   * How the caller cancels the invocation beside interrupting its thread.
+   *
+   * @return the handle, if set
+   */
+  public Optional<Cancellation> cancellation() {
+    return cancellation;
+  }
+
+  /**
+   * Whose money pays for the model calls.
+   *
+   * @return the name of the account, if set
+   */
+  public Optional<String> budgetScope() {
+    return budgetScope;
+  }
+
+  /** Shows the timeout; a scope may be private. */
+  @Override
+  public String toString() {
+    return "Invocation[" + timeout.map(limit -> "timeout " + limit).orElse("no timeout") + "]";
+  }
+
+  /** Collects the options of an invocation; not thread-safe. */
+  public static final class Builder {
+    private @Nullable Duration timeout;
+    private @Nullable Cancellation cancellation;
+    private @Nullable String budgetScope;
+
+    private Builder() {}
+
+    /**
+     * Limits the invocation; the run itself can be resumed after it.
+     *
+     * @param timeout 1 ms to 2 147 483 647 ms; it can only shorten the gateway's own limit
+     * @return this builder
+     */
+    public Builder timeout(Duration timeout) {
+      if (timeout.compareTo(MIN_TIMEOUT) < 0 || timeout.compareTo(MAX_TIMEOUT) > 0) {
+        throw new InvalidRequestException(
+            FailureKind.INVALID_REQUEST,
+            "timeout must be between 1 ms and %d ms, but is %s."
+                .formatted(MAX_TIMEOUT.toMillis(), timeout));
+      }
+      this.timeout = timeout;
+      return this;
+    }
+
+    /**
+     * Gives the caller a handle to cancel the invocation. The run is not cancelled by it and can be
+     * resumed; a handle that is cancelled already refuses the invocation before anything is stored.
+     *
+     * @param cancellation the handle
+     * @return this builder
+     */
+    public Builder cancellation(Cancellation cancellation) {
+      this.cancellation = Objects.requireNonNull(cancellation, "cancellation");
+      return this;
+    }
+
+    /**
+     * Says whose money pays for the model calls; needed on a gateway with a budget. It comes from
+     * the program, never straight from a client; for a budget of a period, put the period into it.
+     *
+     * @param scope the name of the account; not blank, at most 256 characters
+     * @return this builder
+     */
+    public Builder budgetScope(String scope) {
+      if (scope.isBlank() || scope.length() > MAX_SCOPE) {
+        throw new InvalidRequestException(
+            FailureKind.INVALID_SCOPE,
+            "budgetScope must have 1 to %d characters and not be blank, but has %d."
+                .formatted(MAX_SCOPE, scope.length()));
+      }
+      this.budgetScope = scope;
+      return this;
+    }
+
+    /**
+     * Makes the options.
+     *
+     * @return the options
+     */
+    public Invocation build() {
+      return new Invocation(this);
+    }
+  }
+}
