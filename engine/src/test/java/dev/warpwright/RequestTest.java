@@ -206,7 +206,10 @@ final class RequestTest {
         "data:text/plain;base64,AA==",
         "data:image/png,AA==",
         "data:image/PNG/../;base64,AA==",
-        "ftp://example.com/a.png"
+        "ftp://example.com/a.png",
+        "https://example.com/a b.png",
+        "https://example.com/\u0000",
+        "data:image/png;base64,A\nA="
       })
   void an_image_is_a_web_address_or_a_picture_in_base64(String url) {
     var refused = assertThrows(InvalidRequestException.class, () -> new Image(url));

@@ -24,7 +24,9 @@ import java.util.function.Consumer;
  * }</pre>
  *
  * <p>No method waits for a circuit to close. Implementations are safe for use by any thread; one
- * over a shared backend makes the decision of {@link #tryAcquire} atomic there.
+ * over a shared backend makes the decision of {@link #tryAcquire} atomic there. They must not
+ * throw: what one throws reaches the caller of the operation, since to call on would be to pass the
+ * guard.
  */
 public interface CircuitBreaker {
   /**

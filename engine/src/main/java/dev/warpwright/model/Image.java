@@ -26,9 +26,13 @@ public record Image(String url) implements Part {
           "An image must have at most %d characters as a URL, but has %d."
               .formatted(MAX_LENGTH, url.length()));
     }
-    if (!isRemote(url) && !isInline(url)) {
+    if ((!isRemote(url) && !isInline(url)) || hasControlsOrBlanks(url)) {
       throw invalid("An image must be an http(s) URL or a data:image/...;base64, URL.");
     }
+  }
+
+  private static boolean hasControlsOrBlanks(String url) {
+    return url.chars().anyMatch(c -> c <= 0x20 || c == 0x7F);
   }
 
   private static boolean isRemote(String url) {
