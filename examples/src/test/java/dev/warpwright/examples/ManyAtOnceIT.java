@@ -68,9 +68,9 @@ final class ManyAtOnceIT {
     java.addAll(List.of(HEAP, "-cp", classPath(), ManyAtOnce.class.getName()));
     java.addAll(List.of(arguments));
     String printed = Jvm.run(folder, "java", java.toArray(String[]::new));
-    assertTrue(printed.lines().allMatch(line -> line.matches("[A-Za-z ]+: \\d+")), printed);
-    return printed
-        .lines()
+    List<String> told = printed.lines().filter(line -> !line.startsWith("SLF4J")).toList();
+    assertTrue(told.stream().allMatch(line -> line.matches("[A-Za-z ]+: \\d+")), printed);
+    return told.stream()
         .map(line -> line.split(": ", 2))
         .collect(
             Collectors.toMap(
