@@ -26,7 +26,6 @@ import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import java.lang.invoke.MethodHandles;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -160,19 +159,21 @@ class PrivateStateTravelsTest {
 
   /** From whom to whom a run goes over after its first step. */
   enum Change {
-    TO_ANOTHER_PROVIDER(one -> reasoning(one), two -> reasoning(two)),
-    TO_MESSAGES(one -> reasoning(one), two -> claude(two)),
-    TO_CHAT(one -> reasoning(one), two -> openAi(two)),
-    FROM_MESSAGES(one -> claude(one), two -> reasoning(two));
+    TO_ANOTHER_PROVIDER,
+    TO_MESSAGES,
+    TO_CHAT,
+    FROM_MESSAGES;
 
-    private final Function<ScriptedServer, ProviderAdapter> one;
-    private final Function<ScriptedServer, ProviderAdapter> two;
+    private ProviderAdapter one(ScriptedServer server) {
+      return this == FROM_MESSAGES ? claude(server) : reasoning(server);
+    }
 
-    Change(
-        Function<ScriptedServer, ProviderAdapter> one,
-        Function<ScriptedServer, ProviderAdapter> two) {
-      this.one = one;
-      this.two = two;
+    private ProviderAdapter two(ScriptedServer server) {
+      return switch (this) {
+        case TO_ANOTHER_PROVIDER, FROM_MESSAGES -> reasoning(server);
+        case TO_MESSAGES -> claude(server);
+        case TO_CHAT -> openAi(server);
+      };
     }
   }
 
@@ -180,7 +181,7 @@ class PrivateStateTravelsTest {
   @EnumSource
   @Tag("R69")
   void reasoningGoesToNobodyElse(Change change) {
-    GenerateResult result = generate(change.one.apply(once), change.two.apply(steady));
+    GenerateResult result = generate(change.one(once), change.two(steady));
 
     assertEquals("Done.", result.text());
     assertEquals("two", result.providerUsed());

@@ -20,7 +20,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,18 +70,19 @@ class WireParityTest {
   private final ScriptedModel inside = ScriptedModel.of(SCRIPT);
 
   WireParityTest(Wire wire) {
-    this.wire = wire.adapter.apply(server.uri());
+    this.wire = wire.adapter(server.uri());
   }
 
   /** OpenAI's two protocols. */
   enum Wire {
-    CHAT(url -> OpenAiChat.builder().baseUrl(url).build()),
-    RESPONSES(url -> OpenAiResponses.builder().baseUrl(url).build());
+    CHAT,
+    RESPONSES;
 
-    private final Function<URI, ProviderAdapter> adapter;
-
-    Wire(Function<URI, ProviderAdapter> adapter) {
-      this.adapter = adapter;
+    private ProviderAdapter adapter(URI url) {
+      return switch (this) {
+        case CHAT -> OpenAiChat.builder().baseUrl(url).build();
+        case RESPONSES -> OpenAiResponses.builder().baseUrl(url).build();
+      };
     }
   }
 
