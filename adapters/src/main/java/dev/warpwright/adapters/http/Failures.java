@@ -122,7 +122,7 @@ public final class Failures {
   }
 
   /**
-   * A failure behind calls of tools that the provider runs itself.
+   * A failure behind which tools that the provider runs itself were called, or may have been.
    *
    * @param failure what the provider reported
    * @param mayHaveActed false only if the protocol rules effects of these tools out
@@ -133,12 +133,14 @@ public final class Failures {
     int status = failure.status();
     ProviderException.Builder failed =
         ProviderException.builder(
-                Kind.TOOL_CALL, table.provider() + " failed after calls of its own tools.")
+                Kind.TOOL_CALL,
+                table.provider() + " failed where its own tools may have been called.")
             .status(status)
             .code(failure.code().orElse(null))
             .requestId(failure.requestId().orElse(null))
             .providerMessage(failure.providerMessage().orElse(null))
-            .retryAfter(failure.retryAfter().orElse(null));
+            .retryAfter(failure.retryAfter().orElse(null))
+            .cause(failure.getCause());
     if (!mayHaveActed) {
       failed.withoutEffects(status == 408 || status == 429 || status >= 500);
     }

@@ -7,6 +7,7 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.ProviderException;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -33,7 +34,9 @@ import java.util.function.Function;
  *
  * <p>Tools that OpenAI runs itself are asked for with the provider options of a request: their
  * {@code tools} stand before those of the call. What became of such tools is private state too. A
- * failure behind a call of one that may have acted has the kind TOOL_CALL and is never repeated.
+ * failure behind which one may have acted has the kind TOOL_CALL and is never repeated: one with
+ * such a call in its answer, or, where no answer came, one of a request that offered such a tool.
+ * Searching and drawing count as without effects.
  *
  * <p>Calls block and set no time limit of their own beyond the connect timeout: an interrupt of the
  * calling thread closes the connection and ends the call. Nothing is retried and no redirect is
@@ -106,10 +109,16 @@ public final class OpenAiResponses implements ProviderAdapter {
     @Override
     public ModelResponse generate(ModelCall call) throws InterruptedException {
       boolean reasons = capabilities().has(Capability.REASONING);
-      return connection.post(
-          "/responses",
-          ResponsesRequest.body(modelId, call, reasons),
-          new ResponsesReader(connection.failures(), modelId, call));
+      byte[] body = ResponsesRequest.body(modelId, call, reasons);
+      ResponsesReader reader = new ResponsesReader(connection.failures(), modelId, call);
+      try {
+        return connection.post("/responses", body, reader);
+      } catch (ProviderException e) {
+        boolean decided = e.kind() == ProviderException.Kind.PROVIDER_EVENT; // by the reader
+        throw !decided && HostedTools.mayHaveActed(call, e)
+            ? connection.failures().hostedTool(e, true)
+            : e;
+      }
     }
 
     @Override

@@ -102,7 +102,10 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
   @Override
   public ProviderException failed(ProviderException failure, Answer answer) {
     JsonNode output = answer.json().path("output");
-    boolean mayHaveActed = HostedTools.mayHaveActed(output);
+    boolean mayHaveActed =
+        output.isArray()
+            ? HostedTools.mayHaveActed(output)
+            : HostedTools.mayHaveActed(call, failure);
     return mayHaveActed || HostedTools.failed(output)
         ? failures.hostedTool(failure, mayHaveActed)
         : failure;

@@ -326,6 +326,63 @@ final class OpenAiResponsesTest {
   }
 
   @ParameterizedTest
+  @CsvSource({
+    "mcp, 500, TOOL_CALL",
+    "mcp, 408, TOOL_CALL",
+    "mcp, 429, HTTP_STATUS",
+    "mcp, 400, HTTP_STATUS",
+    "code_interpreter, 503, TOOL_CALL",
+    "brand_new, 500, TOOL_CALL",
+    "web_search, 500, HTTP_STATUS",
+    "web_search_preview, 500, HTTP_STATUS",
+    "file_search, 500, HTTP_STATUS",
+    "function, 500, HTTP_STATUS"
+  })
+  @Tag("R97")
+  void a_failed_status_leaves_open_what_an_offered_tool_has_done(
+      String type, int status, Kind kind) {
+    SERVER.stubFor(post(PATH).willReturn(aResponse().withStatus(status)));
+    ProviderException failure = failureWith(type);
+    assertEquals(kind, failure.kind());
+    assertEquals(status, failure.status());
+    assertEquals(kind == Kind.TOOL_CALL, failure.mayHaveActed());
+  }
+
+  @Test
+  @Tag("R97")
+  void an_answer_that_did_not_come_or_cannot_be_read_leaves_it_open_too() {
+    SERVER.stubFor(post(PATH).willReturn(aResponse().withFault(Fault.CONNECTION_RESET_BY_PEER)));
+    assertTrue(failureWith("mcp").mayHaveActed());
+    answers("{\"status\":\"completed\"}");
+    assertTrue(failureWith("mcp").mayHaveActed());
+    answers("{\"error\":{\"code\":\"server_error\"}}");
+    assertTrue(failureWith("mcp").mayHaveActed());
+  }
+
+  @Test
+  @Tag("R97")
+  void what_was_refused_or_whose_items_show_no_call_has_done_nothing() {
+    for (String body :
+        List.of(
+            "{\"error\":{\"code\":\"rate_limit_exceeded\"}}",
+            "{\"status\":\"failed\",\"error\":{\"code\":\"server_error\"},\"output\":[]}",
+            "{\"error\":{\"code\":\"context_length_exceeded\"}}")) {
+      answers(body);
+      ProviderException failure = failureWith("mcp");
+      assertFalse(failure.mayHaveActed(), body);
+      assertFalse(failure.kind() == Kind.TOOL_CALL, body);
+    }
+  }
+
+  private ProviderException failureWith(String hostedTool) {
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("Hi")))
+            .providerOptions(Json.parse("{\"tools\":[{\"type\":\"" + hostedTool + "\"}]}"))
+            .build();
+    return assertThrows(ProviderException.class, () -> adapter.model("gpt-x").generate(call));
+  }
+
+  @ParameterizedTest
   @CsvSource({"Retry-After, 1.5, 1500", "retry-after-ms, 250, 250", "Retry-After, 86400, 86400000"})
   @Tag("FR-R03")
   @Tag("FR-R05")
