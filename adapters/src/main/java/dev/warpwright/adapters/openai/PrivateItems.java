@@ -2,6 +2,7 @@ package dev.warpwright.adapters.openai;
 
 import dev.warpwright.adapters.wire.CallReader;
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Digest;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
@@ -26,6 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class PrivateItems {
   private static final String PROTOCOL = "openai-responses";
+  private static final int HEX_DIGITS = 16;
 
   private final String modelId;
   private final List<JsonNode> items = new ArrayList<>();
@@ -97,8 +99,14 @@ final class PrivateItems {
     return item.path("type").asString("").equals("reasoning");
   }
 
-  private static String name(Part follower) {
-    return follower instanceof ToolCall call ? "call " + call.id() : "text";
+  /** A call by its id, a text by what it says: both are the same when they come from a log. */
+  private static String name(@Nullable Part follower) {
+    return switch (follower) {
+      case ToolCall call -> "call " + call.id();
+      case Part.Text(String text) ->
+          "text " + Digest.hex(StrictJson.cleanText(text)).substring(0, HEX_DIGITS);
+      case null, default -> "none";
+    };
   }
 
   /**
@@ -114,7 +122,7 @@ final class PrivateItems {
     }
     JsonNode piece = StrictJson.read(state.data().text());
     String before = piece.path("before").asString("");
-    boolean parted = !before.isEmpty() && (next == null || !before.equals(name(next)));
+    boolean parted = !before.isEmpty() && !before.equals(name(next));
     return parted || !(piece.path("items") instanceof ArrayNode kept)
         ? List.of()
         : List.copyOf(kept.values());

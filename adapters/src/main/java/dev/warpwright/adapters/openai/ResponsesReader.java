@@ -73,6 +73,9 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
 
   /** Adds what a message says; says whether some of it is a refusal. */
   private static boolean addTexts(JsonNode content, List<Part> parts) {
+    if (content.isString() && !content.stringValue().isEmpty()) { // some compatible servers
+      parts.add(new Part.Text(content.stringValue()));
+    }
     boolean refused = false;
     for (JsonNode part : content) {
       boolean refusal = part.path("type").asString("").equals("refusal");

@@ -32,8 +32,8 @@ import tools.jackson.databind.node.ObjectNode;
  *       store} false. Options that would add a stored one are refused.
  *   <li>{@code reasoning.encrypted_content} is asked for where reasoning is to be expected; the
  *       service refuses it for models that do not reason.
- *   <li>Tools are not strict, which is the protocol's own default: strictness would make the
- *       optional members of a schema required.
+ *   <li>Tools are marked as not strict: strict ones, the protocol's default, must require every
+ *       member of their schema.
  *   <li>Tools, {@code include} and {@code reasoning} add to those of the provider options, so that
  *       hosted tools and a summary can be asked for.
  *   <li>A tool's result is JSON text, see {@link ToolResultText}.

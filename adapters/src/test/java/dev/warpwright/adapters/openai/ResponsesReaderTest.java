@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.adapters.http.Answer;
 import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Digest;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -133,6 +134,12 @@ final class ResponsesReaderTest {
     assertEquals(FinishReason.Kind.TOOL_CALLS, response.finishReason().kind());
   }
 
+  @Test
+  void a_content_that_is_plain_text_is_taken_too() {
+    assertEquals("Hi", output("{\"type\":\"message\",\"content\":\"Hi\"}").message().text());
+    assertEquals(0, output("{\"type\":\"message\",\"content\":\"\"}").message().parts().size());
+  }
+
   // --- private state
   // -------------------------------------------------------------------------------
 
@@ -158,7 +165,11 @@ final class ResponsesReaderTest {
         response.message().parts().stream().<Class<?>>map(Object::getClass).toList());
     assertEquals(
         List.of(
-            "{\"items\":[" + THOUGHT + "],\"before\":\"text\"}",
+            "{\"items\":["
+                + THOUGHT
+                + "],\"before\":\"text "
+                + Digest.hex("Hi").substring(0, 16)
+                + "\"}",
             "{\"items\":[" + THOUGHT + "," + SEARCH + "," + THOUGHT + "],\"before\":\"call c1\"}"),
         states(response));
     ProviderState first = (ProviderState) response.message().parts().getFirst();

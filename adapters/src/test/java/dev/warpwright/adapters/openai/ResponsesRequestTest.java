@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Digest;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -397,6 +398,7 @@ final class ResponsesRequestTest {
   private static final String THOUGHT =
       "{\"id\":\"rs_1\",\"type\":\"reasoning\",\"summary\":[],\"encrypted_content\":\"ä==\","
           + "\"n\":1.0}";
+  private static final String HI_TEXT = "text " + Digest.hex("Hi").substring(0, 16);
   private static final String SEARCH =
       "{\"id\":\"ws_1\",\"type\":\"web_search_call\",\"status\":\"completed\"}";
 
@@ -423,7 +425,7 @@ final class ResponsesRequestTest {
             + "]",
         input(
             asks(
-                state(THOUGHT, "text"),
+                state(THOUGHT, HI_TEXT),
                 new Part.Text("Hi"),
                 state(THOUGHT + "," + SEARCH + "," + THOUGHT, "call c1"),
                 toolCall("c1", "{}"))));
@@ -438,7 +440,7 @@ final class ResponsesRequestTest {
         input(asks(thought, new Part.Text("Hi"), toolCall("c1", "{}"))));
     assertEquals("[" + CALL.replace("c1", "c2") + "]", input(asks(thought, toolCall("c2", "{}"))));
     assertEquals("[" + TEXT + "]", input(asks(new Part.Text("Hi"), thought)));
-    assertEquals("[" + CALL + "]", input(asks(state(THOUGHT, "text"), toolCall("c1", "{}"))));
+    assertEquals("[" + CALL + "]", input(asks(state(THOUGHT, HI_TEXT), toolCall("c1", "{}"))));
     assertEquals(
         "[" + TEXT + "," + TEXT.replace("Hi", "Ho") + "]",
         input(asks(new Part.Text("Hi"), thought), asks(new Part.Text("Ho"))));
@@ -465,8 +467,8 @@ final class ResponsesRequestTest {
   void state_of_another_protocol_or_model_is_left_out() {
     for (ProviderState foreign :
         List.of(
-            state("anthropic-messages", "gpt-x", THOUGHT, "text"),
-            state("openai-responses", "gpt-y", THOUGHT, "text"))) {
+            state("anthropic-messages", "gpt-x", THOUGHT, HI_TEXT),
+            state("openai-responses", "gpt-y", THOUGHT, HI_TEXT))) {
       assertEquals("[" + TEXT + "]", input(asks(foreign, new Part.Text("Hi"))));
     }
   }

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Thinking on its way through gateway, log and all protocols. The servers refuse a block that did
@@ -225,21 +226,28 @@ class PrivateStateTravelsTest {
     assertEquals(List.of(), states(result.messages()));
   }
 
-  @Test
-  void aRunThatWaitedTakesItFromTheLog() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aRunThatWaitedTakesItFromTheLog(boolean overResponses) {
     Agent agent =
         Agent.builder("looker", Route.of(Target.of("one", "m")))
             .tools(look().requiresApproval(place -> place.at().equals("x")).build())
             .build();
     try (RunStore store = RunStore.inMemory()) {
       AgentResult waiting;
-      try (Gateway gateway = Gateway.builder().adapter("one", claude(steady)).build()) {
+      try (Gateway gateway =
+          Gateway.builder()
+              .adapter("one", overResponses ? reasoning(steady) : claude(steady))
+              .build()) {
         waiting = Agents.on(gateway, store).run(AgentRequest.builder(agent, "Look.").build());
       }
       assertEquals(RunStatus.WAITING_APPROVAL, waiting.status());
       assertFalse(waiting.toString().contains("s3cr3t"));
 
-      try (Gateway gateway = Gateway.builder().adapter("one", claude(steady)).build()) {
+      try (Gateway gateway =
+          Gateway.builder()
+              .adapter("one", overResponses ? reasoning(steady) : claude(steady))
+              .build()) {
         AgentResult done =
             Agents.on(gateway, store)
                 .resume(
@@ -249,7 +257,8 @@ class PrivateStateTravelsTest {
         assertEquals(RunStatus.COMPLETED, done.status());
         assertEquals("Wait.Done.", done.text());
       }
-      assertTrue(body(steady, 1).contains(BLOCK), body(steady, 1));
+      String block = overResponses ? "{\"id\":\"rs_" : BLOCK; // the server knows it again
+      assertTrue(body(steady, 1).contains(block), body(steady, 1));
       assertEquals(0, steady.count(ExchangeOutcome.REFUSED));
     }
   }
