@@ -62,23 +62,29 @@ final class Budget {
     if (distrust.isPresent()) {
       return new Result.Denied(distrust.get());
     }
+    return switch (rule) {
+      case ReservationRule.Fixed(Money fixed) -> reserve(scope, dispatch, fixed);
+      case ReservationRule.Ceiling(Optional<Money> cap) -> reserveCeiling(scope, dispatch, cap);
+    };
+  }
+
+  private Result reserveCeiling(TaskScope scope, Dispatch dispatch, Optional<Money> cap) {
     CostValuation ceiling =
         accounting.ceiling(dispatch.target(), dispatch.inputTokens(), dispatch.call().maxTokens());
-    Optional<Money> amount =
-        switch (rule) {
-          case ReservationRule.Fixed(Money fixed) -> Optional.of(fixed);
-          case ReservationRule.Ceiling(Optional<Money> cap) ->
-              cap.isPresent() ? ceiling.amountUpTo(cap.get()) : ceiling.amount();
-        };
+    Optional<Money> amount = cap.isPresent() ? ceiling.amountUpTo(cap.get()) : ceiling.amount();
     if (amount.isEmpty()) {
       return new Result.Denied(
           "What a call of %s costs at most is not known: %s."
               .formatted(dispatch.target(), String.join(", ", ceiling.unknownReasons())));
     }
+    return reserve(scope, dispatch, amount.get());
+  }
+
+  private Result reserve(TaskScope scope, Dispatch dispatch, Money amount) {
     String budgetScope = dispatch.request().budgetScope().orElseThrow();
     return store.blocking()
-        ? reserveInTask(scope, dispatch, budgetScope, amount.get())
-        : reserveHere(budgetScope, amount.get());
+        ? reserveInTask(scope, dispatch, budgetScope, amount)
+        : reserveHere(budgetScope, amount);
   }
 
   private Optional<String> distrust() {

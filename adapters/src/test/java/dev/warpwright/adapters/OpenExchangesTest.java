@@ -7,6 +7,7 @@ import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.openai.OpenAiResponses;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.model.OperationCancelledException;
@@ -41,16 +42,22 @@ final class OpenExchangesTest {
   void a_call_is_an_open_exchange_until_it_has_come_back() throws Exception {
     try (ScriptedServer server = ScriptedServer.start(SILENT);
         OpenAiChat openAi = OpenAiChat.builder().baseUrl(server.uri()).build();
+        OpenAiResponses responses = OpenAiResponses.builder().baseUrl(server.uri()).build();
         AnthropicMessages anthropic = AnthropicMessages.builder().baseUrl(server.uri()).build();
         Gateway gateway =
             leaks.watch(
-                Gateway.builder().adapter("openai", openAi).adapter("claude", anthropic).build())) {
+                Gateway.builder()
+                    .adapter("openai", openAi)
+                    .adapter("responses", responses)
+                    .adapter("claude", anthropic)
+                    .build())) {
       leaks.watch(Leftovers.count("of OpenAI", openAi::openExchanges));
+      leaks.watch(Leftovers.count("of Responses", responses::openExchanges));
       leaks.watch(Leftovers.count("of Anthropic", anthropic::openExchanges));
       List<FutureTask<?>> calls = new ArrayList<>();
       List<Thread> callers = new ArrayList<>();
       for (int i = 0; i < CALLS; i++) {
-        Target target = Target.of(i < 5 ? "claude" : "openai", "model");
+        Target target = Target.of(i < 5 ? "claude" : i < 8 ? "responses" : "openai", "model");
         FutureTask<?> call =
             new FutureTask<>(
                 () ->
@@ -65,13 +72,15 @@ final class OpenExchangesTest {
       server.awaitRequest(CALLS, Duration.ofSeconds(10));
 
       assertEquals(5, anthropic.openExchanges());
-      assertEquals(CALLS - 5, openAi.openExchanges());
+      assertEquals(3, responses.openExchanges());
+      assertEquals(CALLS - 8, openAi.openExchanges());
 
       callers.forEach(Thread::interrupt);
       for (FutureTask<?> call : calls) {
         call.get(10, TimeUnit.SECONDS);
       }
       assertEquals(0, anthropic.openExchanges());
+      assertEquals(0, responses.openExchanges());
       assertEquals(0, openAi.openExchanges());
     }
   }

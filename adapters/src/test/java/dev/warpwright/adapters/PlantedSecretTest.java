@@ -14,6 +14,7 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.http.RawServer;
 import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.openai.OpenAiResponses;
 import dev.warpwright.adapters.scripted.ScriptedAnswer;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
@@ -141,6 +142,7 @@ final class PlantedSecretTest {
         json("500 Oops", error("api_error")),
         json("200 OK", error("overloaded_error")),
         json("200 OK", "{\"choices\":[{\"secret\":\"" + SECRET + "\"}]}"),
+        json("200 OK", "{\"output\":[{\"type\":\"function_call\",\"id\":\"" + SECRET + "\"}]}"),
         json("200 OK", "{\"api_key\":\"" + SECRET),
         json("503 Busy", "plain text with Bearer " + SECRET + " and " + KEY),
         answer("200 OK", "text/html; secret=" + SECRET, "<p>token=" + SECRET + "</p>"),
@@ -152,14 +154,19 @@ final class PlantedSecretTest {
 
   static Stream<Arguments> answersOfEachProtocol() {
     return answers()
-        .flatMap(a -> Stream.of(Arguments.of("openai", a), Arguments.of("anthropic", a)));
+        .flatMap(
+            answer ->
+                Stream.of("chat", "responses", "messages")
+                    .map(protocol -> Arguments.of(protocol, answer)));
   }
 
   private ProviderAdapter adapter(String protocol, URI base) {
     URI url = URI.create(base + "/v1");
-    return protocol.equals("openai")
-        ? noted(OpenAiChat.builder().apiKey(KEY).baseUrl(url)).build()
-        : noted(AnthropicMessages.builder().apiKey(KEY).baseUrl(url)).build();
+    return switch (protocol) {
+      case "chat" -> noted(OpenAiChat.builder().apiKey(KEY).baseUrl(url)).build();
+      case "responses" -> noted(OpenAiResponses.builder().apiKey(KEY).baseUrl(url)).build();
+      default -> noted(AnthropicMessages.builder().apiKey(KEY).baseUrl(url)).build();
+    };
   }
 
   private <B> B noted(B builder) {

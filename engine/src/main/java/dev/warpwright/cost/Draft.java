@@ -29,7 +29,7 @@ import java.util.Optional;
  * The multiplier is 1, or that of the long context if there is more input than its threshold.
  */
 final class Draft {
-  private static final BigInteger RATE_UNIT = BigInteger.valueOf(1000);
+  private static final long RATE_UNIT = 1_000;
 
   private final Target target;
   private final ModelCatalog catalog;
@@ -131,10 +131,18 @@ final class Draft {
       unknown("missing-" + rateName + "-rate");
       return;
     }
-    BigInteger factor = BigInteger.valueOf(tokens).multiply(multiplier.unscaledValue());
-    BigInteger divisor = RATE_UNIT.multiply(BigInteger.TEN.pow(multiplier.scale()));
-    Money amount = rate.map(known -> known.times(factor, divisor)).orElseGet(this::nothing);
+    Money amount = rate.isEmpty() ? nothing() : amount(rate.get(), tokens, multiplier);
     components.add(new Component(tokenClass, tokens, rate, amount));
+  }
+
+  private static Money amount(Money rate, long tokens, BigDecimal multiplier) {
+    if (multiplier.equals(ONE)) {
+      return rate.times(tokens, RATE_UNIT);
+    }
+    BigInteger factor = BigInteger.valueOf(tokens).multiply(multiplier.unscaledValue());
+    BigInteger divisor =
+        BigInteger.valueOf(RATE_UNIT).multiply(BigInteger.TEN.pow(multiplier.scale()));
+    return rate.times(factor, divisor);
   }
 
   private Money nothing() {

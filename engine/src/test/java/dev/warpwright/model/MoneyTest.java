@@ -196,4 +196,27 @@ final class MoneyTest {
       assertThrows(ArithmeticException.class, computed::get, at);
     }
   }
+
+  @Test
+  @Tag("R220")
+  @Tag("R222")
+  void the_quick_product_of_small_numbers_is_the_exact_one() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    for (int i = 0; i < 20_000; i++) {
+      Money amount = new Money(random.nextLong() >> random.nextInt(64), "USD");
+      long numerator = random.nextLong() >> random.nextInt(64);
+      long denominator = (random.nextLong() >>> 1 + random.nextInt(63)) + 1;
+      String at = "seed " + seed + ": " + amount + " x " + numerator + " / " + denominator;
+      Money exact;
+      try {
+        exact = amount.times(BigInteger.valueOf(numerator), BigInteger.valueOf(denominator));
+      } catch (ArithmeticException tooLarge) {
+        assertThrows(ArithmeticException.class, () -> amount.times(numerator, denominator), at);
+        continue;
+      }
+      assertEquals(exact, amount.times(numerator, denominator), at);
+    }
+    assertThrows(ArithmeticException.class, () -> Money.zero("USD").times(1, 0));
+  }
 }

@@ -50,7 +50,7 @@ record Knob(
   static List<Knob> ofBuilder(
       Class<?> type, Supplier<?> fresh, Consumer<Object> build, Defaults defaults) {
     Map<String, Knob> knobs = new HashMap<>();
-    for (Method method : type.getDeclaredMethods()) {
+    for (Method method : type.getMethods()) { // also those of a builder that it extends
       if (!isSetting(method, type)) {
         continue;
       }
@@ -69,11 +69,9 @@ record Knob(
   }
 
   private static boolean isSetting(Method method, Class<?> type) {
-    int modifiers = method.getModifiers();
-    return Modifier.isPublic(modifiers)
-        && !Modifier.isStatic(modifiers)
-        && !method.isSynthetic()
-        && method.getReturnType() == type;
+    return !Modifier.isStatic(method.getModifiers())
+        && method.getReturnType() != Object.class
+        && method.getReturnType().isAssignableFrom(type);
   }
 
   /** The components of a record; {@code required} ones have no default. */
@@ -196,7 +194,7 @@ record Knob(
   /** The value of a private field: builders keep their defaults to themselves. */
   static @Nullable Object valueOf(Object owner, String name) {
     try {
-      Field field = owner.getClass().getDeclaredField(name);
+      Field field = field(owner.getClass(), name);
       field.setAccessible(true);
       return field.get(owner);
     } catch (ReflectiveOperationException e) {
@@ -207,6 +205,18 @@ record Knob(
               + name,
           e);
     }
+  }
+
+  /** The field of a type, or of one that it extends. */
+  private static Field field(Class<?> type, String name) throws NoSuchFieldException {
+    for (Class<?> at = type; at != Object.class; at = at.getSuperclass()) {
+      for (Field field : at.getDeclaredFields()) {
+        if (field.getName().equals(name)) {
+          return field;
+        }
+      }
+    }
+    throw new NoSuchFieldException(name);
   }
 
   /** As {@link #valueOf}, of a field that is never null. */

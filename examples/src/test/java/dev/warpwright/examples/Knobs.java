@@ -4,6 +4,7 @@ import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.openai.OpenAiResponses;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
@@ -78,6 +79,7 @@ final class Knobs {
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
     types.put("OpenAiChat.Builder", openAi());
+    types.put("OpenAiResponses.Builder", openAiResponses());
     types.put("AnthropicMessages.Builder", anthropic());
     types.put("JdbcRunStore.Builder", jdbc());
     return types;
@@ -319,6 +321,14 @@ final class Knobs {
         () -> OpenAiChat.builder().apiKey("x"),
         builder -> ((OpenAiChat.Builder) builder).build().close(),
         connection(OpenAiChat.builder().apiKey("x").build()));
+  }
+
+  private static List<Knob> openAiResponses() {
+    return Knob.ofBuilder(
+        OpenAiResponses.Builder.class,
+        () -> OpenAiResponses.builder().apiKey("x"),
+        builder -> ((OpenAiResponses.Builder) builder).build().close(),
+        connection(OpenAiResponses.builder().apiKey("x").build()));
   }
 
   private static List<Knob> anthropic() {

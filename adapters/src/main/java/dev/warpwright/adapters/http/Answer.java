@@ -3,7 +3,7 @@ package dev.warpwright.adapters.http;
 import java.net.http.HttpHeaders;
 import tools.jackson.databind.JsonNode;
 
-/** A successful answer that arrived whole and holds no error object. */
+/** An answer of status 200 that arrived whole. */
 public final class Answer {
   private final JsonNode json;
   private final byte[] bytes;

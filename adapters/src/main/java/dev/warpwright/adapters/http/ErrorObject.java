@@ -21,7 +21,7 @@ public record ErrorObject(
     @Nullable String message,
     Optional<JsonNode> details) {
   /** Nothing is known. */
-  static final ErrorObject NONE =
+  public static final ErrorObject NONE =
       new ErrorObject(null, null, OptionalInt.empty(), null, Optional.empty());
 
   private static final int LONGEST_NAME = 200;

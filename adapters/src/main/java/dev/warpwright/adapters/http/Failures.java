@@ -122,6 +122,32 @@ public final class Failures {
   }
 
   /**
+   * A failure behind which tools that the provider runs itself were called, or may have been.
+   *
+   * @param failure what the provider reported
+   * @param mayHaveActed false only if the protocol rules effects of these tools out
+   * @return the same failure, of kind TOOL_CALL; repeatable if nothing can have happened and its
+   *     status is one of those that pass
+   */
+  public ProviderException hostedTool(ProviderException failure, boolean mayHaveActed) {
+    int status = failure.status();
+    ProviderException.Builder failed =
+        ProviderException.builder(
+                Kind.TOOL_CALL,
+                table.provider() + " failed where its own tools may have been called.")
+            .status(status)
+            .code(failure.code().orElse(null))
+            .requestId(failure.requestId().orElse(null))
+            .providerMessage(failure.providerMessage().orElse(null))
+            .retryAfter(failure.retryAfter().orElse(null))
+            .cause(failure.getCause());
+    if (!mayHaveActed) {
+      failed.withoutEffects(status == 408 || status == 429 || status >= 500);
+    }
+    return failed.build();
+  }
+
+  /**
    * An answer that breaks the protocol.
    *
    * @param what completes "OpenAI's answer …"; a fixed text without content

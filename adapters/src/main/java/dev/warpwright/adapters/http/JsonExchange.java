@@ -72,6 +72,17 @@ public final class JsonExchange {
      *     into one
      */
     T read(Answer answer);
+
+    /**
+     * Looks at an answer that holds an error object, before the call fails of it.
+     *
+     * @param failure what the error object says
+     * @param answer the answer around it
+     * @return the failure of the call; by default the same
+     */
+    default ProviderException failed(ProviderException failure, Answer answer) {
+      return failure;
+    }
   }
 
   /**
@@ -172,11 +183,12 @@ public final class JsonExchange {
     }
     byte[] body = body(response);
     JsonNode json = json(body, headers);
+    Answer answer = new Answer(json, body, headers);
     Optional<ErrorObject> error = ErrorObject.in(json);
     if (error.isPresent()) {
-      throw failures.event(error.get(), headers);
+      throw reader.failed(failures.event(error.get(), headers), answer);
     }
-    return understood(new Answer(json, body, headers), reader);
+    return understood(answer, reader);
   }
 
   private <T> T understood(Answer answer, Reader<T> reader) {

@@ -3,13 +3,12 @@ package dev.warpwright.adapters.openai;
 import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.adapters.wire.PendingResults;
 import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.adapters.wire.ToolResultText;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Image;
-import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
-import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
@@ -17,8 +16,6 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -29,8 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
  * leaves open:
  *
  * <ul>
- *   <li>A tool's result is the JSON text of its output, so a string keeps its quotes and a reader
- *       can tell {@code "3"} from {@code 3}. A failure is <code>{"error":{"message":…}}</code>.
+ *   <li>A tool's result is JSON text, see {@link ToolResultText}.
  *   <li>The input of a call that could not be read is replayed as the empty object: the protocol
  *       wants JSON there, and servers whose prompt templates parse it fail on anything else. The
  *       call's result tells the model what was wrong.
@@ -53,18 +49,9 @@ final class ChatRequest {
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
     String limitName = call.reasoning().isPresent() ? "max_completion_tokens" : "max_tokens";
     call.maxTokens().ifPresent(limit -> body.put(limitName, limit));
-    call.reasoning().ifPresent(wanted -> body.put("reasoning_effort", effort(wanted)));
+    call.reasoning().ifPresent(wanted -> body.put("reasoning_effort", OpenAiEffort.of(wanted)));
     body.put("stream", false);
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static String effort(Reasoning wanted) {
-    return switch (wanted) {
-      case Reasoning.ByEffort(Reasoning.Effort effort) -> effort.name().toLowerCase(Locale.ROOT);
-      case Reasoning.ByBudget _ ->
-          throw RequestRules.refused(
-              "This protocol takes an effort of reasoning, not a budget of tokens.");
-    };
   }
 
   private static void tools(ModelCall call, ObjectNode body) {
@@ -175,14 +162,7 @@ final class ChatRequest {
       out.addObject()
           .put("role", "tool")
           .put("tool_call_id", IDS.map(result.callId()))
-          .put("content", content(result));
+          .put("content", ToolResultText.of(result));
     }
-  }
-
-  private static String content(ToolResult result) {
-    if (!result.error()) {
-      return result.output().text();
-    }
-    return Json.of(Map.of("error", Map.of("message", RequestRules.errorText(result)))).text();
   }
 }

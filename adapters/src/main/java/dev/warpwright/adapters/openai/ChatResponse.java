@@ -4,7 +4,6 @@ import dev.warpwright.adapters.http.Answer;
 import dev.warpwright.adapters.http.ErrorObject;
 import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.adapters.wire.CallReader;
-import dev.warpwright.adapters.wire.Counters;
 import dev.warpwright.adapters.wire.FinishReasons;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
@@ -13,9 +12,7 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Role;
-import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.Usage;
 import java.net.http.HttpHeaders;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,9 +24,6 @@ import tools.jackson.databind.JsonNode;
  * absent stays absent. An answer without a first choice with a message breaks the protocol.
  */
 final class ChatResponse {
-  private static final System.Logger LOG =
-      System.getLogger("dev.warpwright.adapters.openai.OpenAiChat");
-
   private final Failures failures;
   private final ModelCall call;
   private final Answer answer;
@@ -72,7 +66,7 @@ final class ChatResponse {
     return new ModelResponse(
         new Message(Role.ASSISTANT, parts),
         refused ? new FinishReason(FinishReason.Kind.REFUSAL, reason.raw()) : reason,
-        usage(body.path("usage")),
+        TokenUsage.read(body.path("usage"), "prompt", "completion"),
         failures.requestId(headers));
   }
 
@@ -106,33 +100,5 @@ final class ChatResponse {
       read.add(reader.next(given.path("id"), function.path("name"), function.path("arguments")));
     }
     return read;
-  }
-
-  /** Cached input and reasoning are parts of their counters, unless the total says otherwise. */
-  private static Usage usage(JsonNode usage) {
-    TokenCount input = Counters.read(usage.path("prompt_tokens"));
-    TokenCount output = Counters.read(usage.path("completion_tokens"));
-    TokenCount total = Counters.read(usage.path("total_tokens"));
-    TokenCount reasoning =
-        Counters.read(usage.path("completion_tokens_details").path("reasoning_tokens"));
-    JsonNode promptDetails = usage.path("prompt_tokens_details");
-    Counters.Reasoning place = Counters.judge(input, output, reasoning, total);
-    if (place == Counters.Reasoning.MISMATCH) {
-      LOG.log(
-          System.Logger.Level.DEBUG,
-          "The usage total {0} fits neither input {1} + output {2} nor these + reasoning {3}.",
-          total.tokens(),
-          input.tokens(),
-          output.tokens(),
-          reasoning.tokens());
-    }
-    return new Usage(
-        input,
-        Counters.read(promptDetails.path("cached_tokens")),
-        Counters.read(promptDetails.path("cache_write_tokens")),
-        place == Counters.Reasoning.OUTSIDE ? Counters.sum(output, reasoning) : output,
-        reasoning,
-        total,
-        Optional.empty());
   }
 }

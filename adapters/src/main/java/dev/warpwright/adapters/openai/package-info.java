@@ -1,2 +1,2 @@
-/** The OpenAI Chat Completions protocol, also as spoken by compatible servers. */
+/** The OpenAI Chat Completions and Responses protocols, also as spoken by compatible servers. */
 package dev.warpwright.adapters.openai;

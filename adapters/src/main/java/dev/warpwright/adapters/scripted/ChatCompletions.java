@@ -9,13 +9,11 @@ import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import java.util.List;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** OpenAI's Chat Completions. Source of the format: OpenAI's API reference. */
-final class ChatCompletions implements Protocol {
+final class ChatCompletions extends OpenAiProtocol {
   /** Constant, so that a scripted answer has the same bytes on every run. */
   private static final long CREATED = 1_735_689_600;
 
@@ -25,36 +23,8 @@ final class ChatCompletions implements Protocol {
   }
 
   @Override
-  public String requestIdHeader() {
-    return "x-request-id";
-  }
-
-  @Override
-  public void checkHeaders(ServerRequest request, @Nullable String key) throws RefusedException {
-    if (key != null
-        && !request.header("authorization").equals(Optional.of("Bearer " + key))
-        && !request.header("api-key").equals(Optional.of(key))) {
-      throw new RefusedException(401, "The API key is missing or wrong.");
-    }
-  }
-
-  @Override
-  public Conversation read(byte[] body) throws RefusedException {
-    try {
-      return ChatRequestReader.read(StrictJson.readDocument(body));
-    } catch (JacksonException e) {
-      throw new RefusedException(400, "The body of the request is no JSON that can be read.");
-    }
-  }
-
-  @Override
-  public String error(int status, String message, @Nullable String param) {
-    return ErrorBody.of(status, message, param, status == 401 ? "invalid_api_key" : null);
-  }
-
-  @Override
-  public String scriptError(String message, String code) {
-    return ErrorBody.ofScript(message, code);
+  Conversation read(JsonNode body) throws RefusedException {
+    return ChatRequestReader.read(body);
   }
 
   @Override

@@ -3,14 +3,10 @@ package dev.warpwright.adapters.scripted;
 import static dev.warpwright.adapters.scripted.RequestFields.refuse;
 import static dev.warpwright.adapters.scripted.RequestFields.text;
 
-import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.InvalidRequestException;
-import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.ToolResult;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -103,17 +99,7 @@ final class ChatRequestReader {
       throw refuse("The type must be function.", path + ".type");
     }
     String id = text(call, "id", path + ".");
-    String name = RequestFields.name(call.path("function"), path + ".function");
-    String arguments = text(call.path("function"), "arguments", path + ".function.");
-    try {
-      Json input = Json.parse(arguments);
-      if (input.isObject()) {
-        return new ToolCall(id, name, input);
-      }
-    } catch (InvalidRequestException e) {
-      // Taken as it is: the service does not read them either.
-    }
-    return ToolCall.malformed(id, name, arguments);
+    return RequestFields.call(id, call.path("function"), path + ".function");
   }
 
   private void addResult(JsonNode message, String path) throws RefusedException {
@@ -124,28 +110,7 @@ final class ChatRequestReader {
           "A message of role tool must answer a call of the assistant message before it, once.",
           path + ".tool_call_id");
     }
-    messages.add(Message.tool(List.of(result(call, content(message, path)))));
-  }
-
-  /** Takes a result apart: an envelope with output or error, or plain JSON, or plain text. */
-  private static ToolResult result(ToolCall call, String content) {
-    Json output;
-    try {
-      output = Json.parse(content);
-    } catch (InvalidRequestException e) {
-      return ToolResult.success(call, Json.of(content));
-    }
-    if (output.isObject()) {
-      JsonNode envelope = StrictJson.read(output.text());
-      JsonNode message = envelope.path("error").path("message");
-      if (envelope.size() == 1 && message.isString() && envelope.path("error").size() == 1) {
-        return ToolResult.failure(call, message.stringValue());
-      }
-      if (envelope.size() == 1 && envelope.has("output")) {
-        return ToolResult.success(call, Json.parse(StrictJson.write(envelope.get("output"))));
-      }
-    }
-    return ToolResult.success(call, output);
+    messages.add(Message.tool(List.of(RequestFields.result(call, content(message, path)))));
   }
 
   private void requireAnswered(String path) throws RefusedException {

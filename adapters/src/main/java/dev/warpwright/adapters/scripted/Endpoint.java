@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** Decides what a {@link ScriptedServer} does with a request; touches no socket. */
 final class Endpoint {
   private static final Protocol CHAT = new ChatCompletions();
-  private static final List<Protocol> PROTOCOLS = List.of(CHAT, new MessagesApi());
+  private static final List<Protocol> PROTOCOLS =
+      List.of(CHAT, new ResponsesApi(), new MessagesApi());
 
   private final Script script;
   private final @Nullable String requiredKey;
@@ -114,7 +115,9 @@ final class Endpoint {
     boolean forModel = isForModel(request);
     if (!forModel && !request.path().equals("/health")) {
       throw new RefusedException(
-          404, "There is POST …/chat/completions, POST …/messages and GET /health here.");
+          404,
+          "There is POST …/chat/completions, POST …/responses, POST …/messages and GET /health"
+              + " here.");
     }
     if (!forModel || !request.method().equals("POST")) {
       throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A provider's protocol on the server's side: requests to conversations, responses and errors to
  * bodies. It knows nothing of rules and sockets.
  */
-sealed interface Protocol permits ChatCompletions, MessagesApi {
+sealed interface Protocol permits OpenAiProtocol, MessagesApi {
   /** How the path of its requests ends. */
   String path();
 

@@ -1,5 +1,10 @@
 package dev.warpwright.adapters.scripted;
 
+import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -25,6 +30,42 @@ final class RequestFields {
       throw refuse("A name must match " + NAME + ".", path + ".name");
     }
     return name;
+  }
+
+  /** A call whose arguments are text; taken as it is if they are no object, as services do. */
+  static ToolCall call(String id, JsonNode function, String path) throws RefusedException {
+    String name = name(function, path);
+    String arguments = text(function, "arguments", path + ".");
+    try {
+      Json input = Json.parse(arguments);
+      if (input.isObject()) {
+        return new ToolCall(id, name, input);
+      }
+    } catch (InvalidRequestException e) {
+      // The service does not read them either.
+    }
+    return ToolCall.malformed(id, name, arguments);
+  }
+
+  /** Takes a result apart: an envelope with output or error, or plain JSON, or plain text. */
+  static ToolResult result(ToolCall call, String content) {
+    Json output;
+    try {
+      output = Json.parse(content);
+    } catch (InvalidRequestException e) {
+      return ToolResult.success(call, Json.of(content));
+    }
+    if (output.isObject()) {
+      JsonNode envelope = StrictJson.read(output.text());
+      JsonNode message = envelope.path("error").path("message");
+      if (envelope.size() == 1 && message.isString() && envelope.path("error").size() == 1) {
+        return ToolResult.failure(call, message.stringValue());
+      }
+      if (envelope.size() == 1 && envelope.has("output")) {
+        return ToolResult.success(call, Json.parse(StrictJson.write(envelope.get("output"))));
+      }
+    }
+    return ToolResult.success(call, output);
   }
 
   static RefusedException refuse(String message, @Nullable String param) {

@@ -106,7 +106,8 @@ public final class ScriptedAnswer {
 
   /**
    * Sets what the model thinks before all else: private state with a signature, in the form of
-   * Anthropic's blocks of thinking. A {@link ScriptedServer} accepts it back only unchanged; Chat
+   * Anthropic's blocks of thinking; over Responses, an item of reasoning. A {@link ScriptedServer}
+   * accepts it back only unchanged, and such an item only in front of what it stood before. Chat
    * Completions has no place for it and leaves it out.
    *
    * @param thought the words

@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  * A model server on the loopback address that plays a {@link Script}, faults included, over real
  * sockets.
  *
- * <p>It speaks OpenAI's Chat Completions (blocking) at {@code POST …/chat/completions}, Anthropic's
- * Messages (blocking) at {@code POST …/messages}, and {@code GET /health} for people, in HTTP/1.1
- * that it writes byte by byte itself, so that it can also break the protocol at any byte. A request
- * that no rule matches is answered by status 500 with the error code (with Anthropic, the error
- * type) {@code no_rule}; requests that a real server refuses (an unknown path, a wrong method or
- * key, a history that breaks the protocol's rules, a block of thinking that is not as it was) are
- * refused with 400, 401, 404, 405, 411 or 413 and an error body of the protocol.
+ * <p>It speaks OpenAI's Chat Completions at {@code POST …/chat/completions} and Responses at {@code
+ * POST …/responses}, Anthropic's Messages at {@code POST …/messages} (all blocking), and {@code GET
+ * /health} for people, in HTTP/1.1 that it writes byte by byte itself, so that it can also break
+ * the protocol at any byte. A request that no rule matches is answered by status 500 with the error
+ * code (with Anthropic, the error type) {@code no_rule}; requests that a real server refuses (an
+ * unknown path, a wrong method or key, a history that breaks the protocol's rules, thinking that is
+ * not as it was) are refused with 400, 401, 404, 405, 411 or 413 and an error body of the protocol.
  *
  * {@snippet :
  * Script script = Script.parse("""
@@ -119,7 +119,7 @@ public final class ScriptedServer implements AutoCloseable {
   }
 
   /**
-   * The base URL for a client of either protocol.
+   * The base URL for a client of any protocol.
    *
    * @return {@code http://127.0.0.1:port/v1}
    */
@@ -300,7 +300,7 @@ public final class ScriptedServer implements AutoCloseable {
 
     /**
      * Answers only requests that carry this key, as {@code authorization: Bearer …} or {@code
-     * api-key} with Chat Completions and as {@code x-api-key} with Messages; by default none is
+     * api-key} with OpenAI's protocols and as {@code x-api-key} with Messages; by default none is
      * needed.
      *
      * @param key the key

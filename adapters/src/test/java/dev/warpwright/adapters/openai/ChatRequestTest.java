@@ -260,6 +260,7 @@ final class ChatRequestTest {
   }
 
   @Test
+  @Tag("R195")
   void a_result_is_the_json_text_of_its_output_and_a_failure_says_so() {
     ToolCall one = toolCall("c1", "{}");
     assertEquals(
@@ -293,6 +294,11 @@ final class ChatRequestTest {
         {"role":"tool","tool_call_id":"c1","content":"{\\"error\\":{\\"message\\":\\"[1]\\"}}"}\
         """,
         result(new ToolResult("c1", "f", Json.parse("[1]"), true)));
+    assertEquals(
+        """
+        {"role":"tool","tool_call_id":"c1","content":"{\\"output\\":{\\"error\\":1}}"}\
+        """,
+        result(ToolResult.success(one, Json.parse("{\"error\":1}"))));
   }
 
   private static String result(ToolResult result) {

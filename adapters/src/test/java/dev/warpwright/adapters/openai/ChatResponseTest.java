@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class ChatResponseTest {
   private static final Failures FAILURES =
-      new Failures(ChatErrors.TABLE, InstantSource.system(), Optional.empty());
+      new Failures(OpenAiErrors.TABLE, InstantSource.system(), Optional.empty());
   private static final HttpHeaders HEADERS =
       HttpHeaders.of(Map.of("X-Request-ID", List.of("req_7")), (name, value) -> true);
 

@@ -9,6 +9,7 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
 import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.openai.OpenAiResponses;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
@@ -30,10 +31,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Thinking on its way through gateway, log and both protocols. The servers refuse a block that did
- * not come back as it was, and a budget in a turn that did not begin with one.
+ * Thinking on its way through gateway, log and all protocols. The servers refuse a block that did
+ * not come back as it was, a budget in a turn that did not begin with one, and an item of reasoning
+ * without the item behind it.
  */
 @Tag("R70")
 @Tag("Y47")
@@ -89,6 +94,10 @@ class PrivateStateTravelsTest {
     return OpenAiChat.builder().baseUrl(server.uri()).build();
   }
 
+  private static ProviderAdapter reasoning(ScriptedServer server) {
+    return OpenAiResponses.builder().baseUrl(server.uri()).build();
+  }
+
   private static GenerateResult generate(ProviderAdapter one, ProviderAdapter two) {
     try (Gateway gateway = Gateway.builder().adapter("one", one).adapter("two", two).build()) {
       Route route = Route.of(Target.of("one", "m"), Target.of("two", "m"));
@@ -125,6 +134,65 @@ class PrivateStateTravelsTest {
         List.of(SignedThinking.of("m", THOUGHT).issuedBy("one")), states(result.messages()));
   }
 
+  /** The item as the server sent it: two rounds later it is still the same bytes. */
+  private static String item(ScriptedServer server, int index) {
+    String body = body(server, index);
+    int start = body.indexOf("{\"id\":\"rs_");
+    return start < 0 ? "" : body.substring(start, body.indexOf('}', start) + 1);
+  }
+
+  @Test
+  @Tag("FR-Q01")
+  void anItemOfReasoningComesBackInFrontOfWhatFollowedItOnEveryLaterStep() {
+    GenerateResult result = generate(reasoning(steady), openAi(once));
+
+    assertEquals("Done.", result.text());
+    assertEquals(3, steady.count(ExchangeOutcome.ANSWERED));
+    String item = item(steady, 1);
+    assertTrue(item.contains("\"encrypted_content\":\""), item);
+    assertEquals(item, item(steady, 2));
+    assertTrue(
+        body(steady, 2)
+            .contains(item + ",{\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\""),
+        body(steady, 2));
+    assertEquals(1, states(result.messages()).size());
+  }
+
+  /** From whom to whom a run goes over after its first step. */
+  enum Change {
+    TO_ANOTHER_PROVIDER,
+    TO_MESSAGES,
+    TO_CHAT,
+    FROM_MESSAGES;
+
+    private ProviderAdapter one(ScriptedServer server) {
+      return this == FROM_MESSAGES ? claude(server) : reasoning(server);
+    }
+
+    private ProviderAdapter two(ScriptedServer server) {
+      return switch (this) {
+        case TO_ANOTHER_PROVIDER, FROM_MESSAGES -> reasoning(server);
+        case TO_MESSAGES -> claude(server);
+        case TO_CHAT -> openAi(server);
+      };
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @Tag("R69")
+  void reasoningGoesToNobodyElse(Change change) {
+    GenerateResult result = generate(change.one(once), change.two(steady));
+
+    assertEquals("Done.", result.text());
+    assertEquals("two", result.providerUsed());
+    assertEquals(0, steady.count(ExchangeOutcome.REFUSED));
+    assertTrue(body(steady, 0).contains("seen x"), body(steady, 0));
+    assertFalse(body(steady, 0).contains("encrypted_content\":"), body(steady, 0));
+    assertFalse(body(steady, 0).contains("s3cr3t"), body(steady, 0));
+    assertEquals(1, states(result.messages()).size());
+  }
+
   @Test
   @Tag("R69")
   void aFallbackOfAnotherProtocolNeverSeesIt() {
@@ -158,21 +226,28 @@ class PrivateStateTravelsTest {
     assertEquals(List.of(), states(result.messages()));
   }
 
-  @Test
-  void aRunThatWaitedTakesItFromTheLog() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aRunThatWaitedTakesItFromTheLog(boolean overResponses) {
     Agent agent =
         Agent.builder("looker", Route.of(Target.of("one", "m")))
             .tools(look().requiresApproval(place -> place.at().equals("x")).build())
             .build();
     try (RunStore store = RunStore.inMemory()) {
       AgentResult waiting;
-      try (Gateway gateway = Gateway.builder().adapter("one", claude(steady)).build()) {
+      try (Gateway gateway =
+          Gateway.builder()
+              .adapter("one", overResponses ? reasoning(steady) : claude(steady))
+              .build()) {
         waiting = Agents.on(gateway, store).run(AgentRequest.builder(agent, "Look.").build());
       }
       assertEquals(RunStatus.WAITING_APPROVAL, waiting.status());
       assertFalse(waiting.toString().contains("s3cr3t"));
 
-      try (Gateway gateway = Gateway.builder().adapter("one", claude(steady)).build()) {
+      try (Gateway gateway =
+          Gateway.builder()
+              .adapter("one", overResponses ? reasoning(steady) : claude(steady))
+              .build()) {
         AgentResult done =
             Agents.on(gateway, store)
                 .resume(
@@ -182,7 +257,8 @@ class PrivateStateTravelsTest {
         assertEquals(RunStatus.COMPLETED, done.status());
         assertEquals("Wait.Done.", done.text());
       }
-      assertTrue(body(steady, 1).contains(BLOCK), body(steady, 1));
+      String block = overResponses ? "{\"id\":\"rs_" : BLOCK; // the server knows it again
+      assertTrue(body(steady, 1).contains(block), body(steady, 1));
       assertEquals(0, steady.count(ExchangeOutcome.REFUSED));
     }
   }

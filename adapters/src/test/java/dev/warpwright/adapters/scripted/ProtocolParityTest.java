@@ -2,9 +2,11 @@ package dev.warpwright.adapters.scripted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.openai.OpenAiResponses;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
@@ -27,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One script, three ways to hear it: inside the program, over Chat, over Messages. */
+/** One script, four ways to hear it: inside the program, over Chat, Responses and Messages. */
 @Tag("R379")
 @Timeout(30)
 class ProtocolParityTest {
@@ -65,11 +67,13 @@ class ProtocolParityTest {
   private final ProviderAdapter chat = OpenAiChat.builder().baseUrl(server.uri()).build();
   private final ProviderAdapter messages =
       AnthropicMessages.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
+  private final ProviderAdapter responses = OpenAiResponses.builder().baseUrl(server.uri()).build();
   private final ProviderAdapter inside = ScriptedModel.of(SCRIPT);
 
   @AfterEach
   void nothingIsLeft() {
     chat.close();
+    responses.close();
     messages.close();
     server.close();
     assertEquals(0, server.openConnections());
@@ -81,7 +85,7 @@ class ProtocolParityTest {
         .build();
   }
 
-  /** What all three must agree on; reasons have other words, and totals another provenance. */
+  /** What all four must agree on; reasons have other words, and totals another provenance. */
   private static List<Object> meaning(ModelResponse response) {
     List<Part> words =
         response.message().parts().stream()
@@ -105,6 +109,7 @@ class ProtocolParityTest {
     assertEquals(meaning(insideSaid), meaning(said));
     assertEquals(insideSaid.message(), said.message());
     assertEquals(meaning(insideSaid), meaning(chat.model("m-1").generate(call)));
+    assertEquals(meaning(insideSaid), meaning(responses.model("m-1").generate(call)));
     return said;
   }
 
@@ -137,10 +142,33 @@ class ProtocolParityTest {
         meaning(chat.model("m-1").generate(call(conversation))).get(1), meaning(said).get(1));
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Tag("FR-Q01")
+  void aToolRoundWithReasoningIsTheSame(boolean error) throws Exception {
+    LanguageModel model = responses.model("m-1");
+    List<Message> conversation = new ArrayList<>(List.of(Message.user("A7")));
+    Message asked = model.generate(call(conversation)).message();
+    assertEquals(ProviderState.class, asked.parts().getFirst().getClass());
+    conversation.add(asked);
+    List<ToolResult> results = new ArrayList<>();
+    for (ToolCall call : asked.toolCalls()) {
+      results.add(
+          error
+              ? ToolResult.failure(call, "gone")
+              : ToolResult.success(call, Json.parse("{\"amount\":12.50}")));
+    }
+    conversation.add(Message.tool(results.reversed()));
+    ModelResponse said = model.generate(call(conversation)); // the server checks item and follower
+    assertEquals(meaning(chat.model("m-1").generate(call(conversation))), meaning(said));
+    assertEquals(error ? "It failed." : "It is paid.", said.message().text());
+    assertTrue(server.exchanges().get(1).body().contains("\"encrypted_content\""));
+  }
+
   @Test
   @Tag("Y42")
   @Tag("FR-T23")
-  void callsOfAnotherProviderAreUnderstoodByBoth() throws Exception {
+  void callsOfAnotherProviderAreUnderstoodByAll() throws Exception {
     ToolCall foreign =
         new ToolCall("functions.lookup:0 " + "x".repeat(94), "lookup", Json.EMPTY_OBJECT);
     ToolCall own = new ToolCall("call_1", "lookup", Json.EMPTY_OBJECT);
@@ -150,7 +178,7 @@ class ProtocolParityTest {
             new Message(Role.ASSISTANT, List.of(foreign, own)),
             Message.tool(
                 List.of(ToolResult.success(own, Json.of(1)), ToolResult.failure(foreign, "gone"))));
-    for (ProviderAdapter adapter : List.of(chat, messages)) {
+    for (ProviderAdapter adapter : List.of(chat, responses, messages)) {
       // The latest result in the order of the calls is that of the second call, a success.
       ProviderException none =
           assertThrows(
@@ -163,7 +191,7 @@ class ProtocolParityTest {
             new Message(Role.ASSISTANT, List.of(own, foreign)),
             Message.tool(
                 List.of(ToolResult.failure(foreign, "gone"), ToolResult.success(own, Json.of(1)))));
-    for (ProviderAdapter adapter : List.of(chat, messages)) {
+    for (ProviderAdapter adapter : List.of(chat, responses, messages)) {
       assertEquals("It failed.", adapter.model("m-1").generate(call(failed)).message().text());
     }
   }
@@ -187,6 +215,7 @@ class ProtocolParityTest {
     List<Object> expected = failure(inside, asked);
     assertEquals(expected, failure(messages, asked));
     assertEquals(expected, failure(chat, asked));
+    assertEquals(expected, failure(responses, asked));
   }
 
   /** Without the code: each protocol has its own words for a status. */

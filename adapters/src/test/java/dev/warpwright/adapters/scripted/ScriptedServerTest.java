@@ -248,7 +248,7 @@ class ScriptedServerTest {
       assertEquals(
           "HTTP/1.1 404 Not Found",
           client
-              .send("POST /v1/responses HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
+              .send("POST /v1/embeddings HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
               .read()
               .status());
       RawClient.Response wrong = client.send("GET /v1/chat/completions HTTP/1.1\r\n\r\n").read();

@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What OpenAI and the servers that speak its Chat protocol call their failures. */
-final class ChatErrors {
+/** What OpenAI and the servers that speak its protocols call their failures. */
+final class OpenAiErrors {
   /** llama.cpp's type for an input longer than the context. */
   private static final String LLAMA_CPP_OVERFLOW = "exceed_context_size_error";
 
@@ -58,7 +58,7 @@ final class ChatErrors {
       new ErrorTable(
           "OpenAI", "x-request-id", ErrorTable.COMMON_NAMES, contextNames(), CONTEXT_FORMS);
 
-  private ChatErrors() {}
+  private OpenAiErrors() {}
 
   private static Set<String> contextNames() {
     Set<String> names = new HashSet<>(ErrorTable.COMMON_CONTEXT_NAMES);

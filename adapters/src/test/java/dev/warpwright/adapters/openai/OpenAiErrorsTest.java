@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-final class ChatErrorsTest {
+final class OpenAiErrorsTest {
   private static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (name, value) -> true);
 
   private static Kind kind(String message, String code) {
@@ -24,7 +24,7 @@ final class ChatErrorsTest {
             .set(
                 "error",
                 StrictJson.mapper().createObjectNode().put("message", message).put("code", code));
-    return new Failures(ChatErrors.TABLE, InstantSource.system(), Optional.empty())
+    return new Failures(OpenAiErrors.TABLE, InstantSource.system(), Optional.empty())
         .event(ErrorObject.in(error).orElseThrow(), NO_HEADERS)
         .kind();
   }

@@ -1,0 +1,150 @@
+package dev.warpwright.adapters.openai;
+
+import dev.warpwright.adapters.http.Connection;
+import dev.warpwright.model.Capability;
+import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.ProviderException;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * The OpenAI Responses protocol: OpenAI's models that reason, and servers that speak it.
+ *
+ * <pre>{@code
+ * var openAi =
+ *     OpenAiResponses.builder()
+ *         .fromEnvironment()
+ *         .capabilities(
+ *             modelId ->
+ *                 ModelCapabilities.TEXT_AND_TOOLS
+ *                     .with(Capability.REASONING)
+ *                     .with(ToolHistory.JSON))
+ *         .build();
+ * }</pre>
+ *
+ * <p>Nothing is stored at the provider: every call carries the whole conversation, with {@code
+ * store} false. What a model reasons comes back encrypted, if the call asks for reasoning or the
+ * model is declared to have {@link Capability#REASONING}. It is kept in the answer as {@link
+ * dev.warpwright.model.ProviderState}, in its place and byte for byte, and replayed to the same
+ * model only, together with the text or call that followed it.
+ *
+ * <p>Tools that OpenAI runs itself are asked for with the provider options of a request: their
+ * {@code tools} stand before those of the call. What became of such tools is private state too. A
+ * failure behind which one may have acted has the kind TOOL_CALL and is never repeated: one with
+ * such a call in its answer, or, where no answer came, one of a request that offered such a tool.
+ * Searching and drawing count as without effects.
+ *
+ * <p>Calls block and set no time limit of their own beyond the connect timeout: an interrupt of the
+ * calling thread closes the connection and ends the call. Nothing is retried and no redirect is
+ * followed. Cleartext {@code http://} always uses HTTP/1.1. An answer may have 128 MiB, the
+ * arguments of one tool call 1 MiB; more is a PROTOCOL failure. How calls fail: see {@link
+ * dev.warpwright.model.ProviderException.Kind}. An answer that failed counts as the status that its
+ * code stands for.
+ *
+ * <p>Thread-safe; one instance serves any number of calls. {@link #close()} aborts open calls
+ * without waiting, and leaves a client alone that the program supplied. Source of the format:
+ * OpenAI's API reference.
+ */
+public final class OpenAiResponses implements ProviderAdapter {
+  private final Connection connection;
+  private final Function<String, ModelCapabilities> capabilities;
+
+  private OpenAiResponses(Connection connection, Function<String, ModelCapabilities> capabilities) {
+    this.connection = connection;
+    this.capabilities = capabilities;
+  }
+
+  /**
+   * Begins an adapter.
+   *
+   * @return a builder
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  @Override
+  public LanguageModel model(String modelId) {
+    return new ResponsesModel(Objects.requireNonNull(modelId, "modelId"));
+  }
+
+  /**
+   * How many exchanges with the provider are open: begun, and their answer neither read to its end
+   * nor given up. None of a call that has returned is.
+   *
+   * @return the number at this moment
+   */
+  public int openExchanges() {
+    return connection.openExchanges();
+  }
+
+  /** Refuses new calls and aborts open ones; a client that the program supplied stays open. */
+  @Override
+  public void close() {
+    connection.close();
+  }
+
+  /** Shows the base URL, no credential. */
+  @Override
+  public String toString() {
+    return "OpenAiResponses[" + connection + "]";
+  }
+
+  private final class ResponsesModel implements LanguageModel {
+    private final String modelId;
+
+    ResponsesModel(String modelId) {
+      this.modelId = modelId;
+    }
+
+    @Override
+    public ModelCapabilities capabilities() {
+      return capabilities.apply(modelId);
+    }
+
+    @Override
+    public ModelResponse generate(ModelCall call) throws InterruptedException {
+      boolean reasons = capabilities().has(Capability.REASONING);
+      byte[] body = ResponsesRequest.body(modelId, call, reasons);
+      ResponsesReader reader = new ResponsesReader(connection.failures(), modelId, call);
+      try {
+        return connection.post("/responses", body, reader);
+      } catch (ProviderException e) {
+        boolean decided = e.kind() == ProviderException.Kind.PROVIDER_EVENT; // by the reader
+        throw !decided && HostedTools.mayHaveActed(call, e)
+            ? connection.failures().hostedTool(e, true)
+            : e;
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "OpenAiResponses[" + connection + ", " + modelId + "]";
+    }
+  }
+
+  /** Collects what an {@link OpenAiResponses} needs; not thread-safe. */
+  public static final class Builder extends OpenAiBuilder<Builder> {
+    private Builder() {}
+
+    @Override
+    Builder self() {
+      return this;
+    }
+
+    /**
+     * Makes the adapter; contacts nothing.
+     *
+     * @return the adapter
+     * @throws dev.warpwright.model.InvalidRequestException if a value breaks its rule; the message
+     *     says what to do and shows no secret
+     */
+    public OpenAiResponses build() {
+      return new OpenAiResponses(connect(), capabilities());
+    }
+  }
+}
