@@ -3,11 +3,13 @@ package dev.warpwright.adapters.openai;
 import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.adapters.wire.PendingResults;
 import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.adapters.wire.SchemaDialect;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Role;
@@ -19,6 +21,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -36,12 +40,28 @@ import tools.jackson.databind.node.ObjectNode;
  *       call's result tells the model what was wrong.
  *   <li>A turn that holds only calls has the content null.
  *   <li>Private state of providers is left out: this protocol has none.
+ *   <li>Rules of an output's schema that strict mode refuses become words in its descriptions.
  * </ul>
  */
 final class ChatRequest {
   private static final AcceptedIds IDS = AcceptedIds.matching("(?s).{1,64}");
 
+  /** Source: OpenAI's guide to structured outputs, supported schemas. */
+  private static final Set<String> FORMATS =
+      Set.of("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid");
+
+  private static final SchemaDialect DIALECT = new SchemaDialect(ChatRequest::takes, true);
+
   private ChatRequest() {}
+
+  private static boolean takes(String keyword, JsonNode value) {
+    return switch (keyword) {
+      case "minLength", "maxLength", "uniqueItems" -> false;
+      case "format" -> FORMATS.contains(value.asString(""));
+      case "pattern" -> SchemaDialect.isPlain(value.asString(""));
+      default -> true;
+    };
+  }
 
   /** The request's body, UTF-8. */
   static byte[] body(String modelId, ModelCall call) {
@@ -54,8 +74,21 @@ final class ChatRequest {
     String limitName = call.reasoning().isPresent() ? "max_completion_tokens" : "max_tokens";
     call.maxTokens().ifPresent(limit -> body.put(limitName, limit));
     call.reasoning().ifPresent(wanted -> body.put("reasoning_effort", effort(wanted)));
+    call.output().ifPresent(format -> format(format, body.putObject("response_format")));
     body.put("stream", false);
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static void format(OutputFormat format, ObjectNode out) {
+    switch (format) {
+      case OutputFormat.JsonObject() -> out.put("type", "json_object");
+      case OutputFormat.JsonSchema(var name, var description, var schema) -> {
+        ObjectNode strict = out.put("type", "json_schema").putObject("json_schema");
+        strict.put("name", name);
+        description.ifPresent(words -> strict.put("description", words));
+        strict.put("strict", true).set("schema", DIALECT.write(schema));
+      }
+    }
   }
 
   private static String effort(Reasoning wanted) {
