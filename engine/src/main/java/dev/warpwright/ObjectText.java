@@ -11,14 +11,13 @@ import tools.jackson.databind.JsonNode;
 
 /**
  * Finds the JSON value in the final text of an answer. Pure; its work grows with the length of the
- * text and no faster: no character is read as part of two values.
+ * text and no faster.
  */
 final class ObjectText {
-  /** Each costs an exception; more of them are in no text that means to hold a value. */
-  private static final int MAX_BROKEN = 1_000;
-
   private static final Pattern FENCED =
       Pattern.compile("```[A-Za-z0-9]*\\s(.*)```", Pattern.DOTALL);
+
+  private static final Pattern LITERAL = Pattern.compile("(true|false|null)\\b");
 
   private ObjectText() {}
 
@@ -53,8 +52,8 @@ final class ObjectText {
 
   /**
    * Reads the text of a model that was asked for JSON: a code fence around the value and words
-   * before and after it are passed over. In words only an object or an array is looked for; one
-   * that breaks off is not searched for smaller ones inside.
+   * before and after it are passed over. In words only an object or an array is looked for, and one
+   * that breaks off is the end of it: a smaller one inside is not what was asked for.
    *
    * @param text the whole text
    */
@@ -70,33 +69,46 @@ final class ObjectText {
 
   private static Found amongWords(String text, Found whole) {
     @Nullable JsonNode value = null;
-    int broken = 0;
     char[] characters = text.toCharArray();
-    int at = nextBracket(text, 0);
+    int at = nextValue(text, 0);
     while (at >= 0) {
       StrictJson.Prefix prefix = StrictJson.readPrefix(characters, at);
-      if (prefix.value().isPresent()) {
-        if (value != null) {
-          return Found.fault("It holds more than one JSON value.");
-        }
-        value = prefix.value().get();
-      } else if (++broken > MAX_BROKEN) {
-        return Found.fault(
-            "It holds more than %d brackets that begin no JSON value.".formatted(MAX_BROKEN));
+      if (prefix.value().isEmpty()) {
+        return Found.fault("The JSON value in it breaks off.");
       }
-      at = nextBracket(text, prefix.end());
+      if (value != null) {
+        return Found.fault("It holds more than one JSON value.");
+      }
+      value = prefix.value().get();
+      at = nextValue(text, prefix.end());
     }
     return value == null ? whole : Found.value(value);
   }
 
-  private static int nextBracket(String text, int from) {
+  /** Where an object or an array begins; a bracket with words behind it is a word itself. */
+  private static int nextValue(String text, int from) {
     for (int i = from; i < text.length(); i++) {
       char c = text.charAt(i);
-      if (c == '{' || c == '[') {
+      if ((c == '{' || c == '[') && isValue(text, i)) {
         return i;
       }
     }
     return -1;
+  }
+
+  private static boolean isValue(String text, int bracket) {
+    int i = bracket + 1;
+    while (i < text.length() && " \t\r\n".indexOf(text.charAt(i)) >= 0) {
+      i++;
+    }
+    if (i == text.length()) {
+      return false;
+    }
+    char next = text.charAt(i);
+    return text.charAt(bracket) == '{'
+        ? next == '"' || next == '}'
+        : "\"{[]-0123456789".indexOf(next) >= 0
+            || LITERAL.matcher(text).region(i, text.length()).lookingAt();
   }
 
   private static String whereItBreaks(JacksonException e) {

@@ -67,8 +67,7 @@ final class GenerateObjectTest {
 
   private static final String TRIP =
       "{\"name\":\"Alps\",\"stops\":[{\"place\":\"Bern\",\"days\":3}],\"note\":null}";
-  private static final Trip ALPS =
-      new Trip("Alps", List.of(new Stop("Bern", 3)), Optional.empty());
+  private static final Trip ALPS = new Trip("Alps", List.of(new Stop("Bern", 3)), Optional.empty());
 
   private static ObjectRequest<Trip> trip(GenerateRequest asked) {
     return ObjectRequest.of(Trip.class, MethodHandles.lookup(), asked);
@@ -81,8 +80,7 @@ final class GenerateObjectTest {
   }
 
   private InvalidOutputException fails(ObjectRequest<?> asked) {
-    return assertThrows(
-        InvalidOutputException.class, () -> spine.gateway().generateObject(asked));
+    return assertThrows(InvalidOutputException.class, () -> spine.gateway().generateObject(asked));
   }
 
   private static OutputFormat.JsonSchema schemaOf(ModelCall call) {
@@ -167,8 +165,7 @@ final class GenerateObjectTest {
       ObjectResult<Trip> result = gateway.generateObject(trip(asked));
 
       assertEquals(ALPS, result.object());
-      assertEquals(
-          strictFirst ? ObjectMode.PROMPTED : ObjectMode.NATIVE, result.objectMode());
+      assertEquals(strictFirst ? ObjectMode.PROMPTED : ObjectMode.NATIVE, result.objectMode());
       FakeModel strict = strictFirst ? first : second;
       FakeModel prompted = strictFirst ? second : first;
       assertEquals(asked.messages(), strict.calls().getFirst().messages());
@@ -180,7 +177,11 @@ final class GenerateObjectTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"NATIVE, structuredOutput", "PROMPTED, jsonMode", "AUTO, structuredOutput or jsonMode"})
+  @CsvSource({
+    "NATIVE, structuredOutput",
+    "PROMPTED, jsonMode",
+    "AUTO, structuredOutput or jsonMode"
+  })
   @Tag("R57")
   @Tag("R158")
   @Tag("C6")
@@ -300,8 +301,7 @@ final class GenerateObjectTest {
     assertEquals(ALPS, result.object());
     assertEquals(2, result.answer().steps().size());
     assertEquals(1, result.answer().toolResults().size());
-    assertEquals(
-        schemaOf(spine.a.calls().getFirst()), schemaOf(spine.a.calls().getLast()));
+    assertEquals(schemaOf(spine.a.calls().getFirst()), schemaOf(spine.a.calls().getLast()));
   }
 
   @Test
@@ -327,14 +327,11 @@ final class GenerateObjectTest {
         List.of(
             Message.user("Look."),
             new Message(Role.ASSISTANT, List.of(call)),
-            Message.tool(
-                List.of(dev.warpwright.model.ToolResult.success(call, Json.of("seen")))),
+            Message.tool(List.of(dev.warpwright.model.ToolResult.success(call, Json.of("seen")))),
             Message.user("And now the trip."));
 
     ObjectResult<Trip> result =
-        spine
-            .gateway()
-            .generateObject(trip(GenerateRequest.builder(Route.of(A), history).build()));
+        spine.gateway().generateObject(trip(GenerateRequest.builder(Route.of(A), history).build()));
 
     assertEquals(ALPS, result.object());
     List<Message> sent = spine.a.calls().getFirst().messages();
@@ -350,15 +347,13 @@ final class GenerateObjectTest {
     JsonType<Labelled> type = JsonType.of(Labelled.class, MethodHandles.lookup());
     var asked = ObjectRequest.builder(type, request(A));
     InvalidRequestException refused =
-        assertThrows(
-            InvalidRequestException.class, () -> asked.mode(ObjectMode.NATIVE).build());
+        assertThrows(InvalidRequestException.class, () -> asked.mode(ObjectMode.NATIVE).build());
     assertTrue(String.valueOf(refused.getMessage()).contains("$.labels is a free-form map"));
 
     ObjectRequest<Labelled> auto = asked.mode(ObjectMode.AUTO).build();
     spine.a.with(STRICT);
     NoEligibleTargetException none =
-        assertThrows(
-            NoEligibleTargetException.class, () -> spine.gateway().generateObject(auto));
+        assertThrows(NoEligibleTargetException.class, () -> spine.gateway().generateObject(auto));
     assertTrue(String.valueOf(none.getMessage()).contains("$.labels is a free-form map"));
 
     spine.a.with(STRICT.with(Capability.JSON_MODE)).says("{\"labels\":{\"a\":\"b\"}}");
@@ -380,9 +375,7 @@ final class GenerateObjectTest {
     spine.a.with(STRICT).says("{\"a\":1,\"b\":null}").says("{\"a\":1,\"b\":2}");
     spine.b.with(JSON).says("{\"a\":1,\"b\":null}").says("{\"a\":1,\"c\":2}");
     ObjectRequest<String> asked =
-        ObjectRequest.builder(
-                schema, json -> "mapped " + json.text().length(), request(A))
-            .build();
+        ObjectRequest.builder(schema, json -> "mapped " + json.text().length(), request(A)).build();
 
     assertEquals("mapped 16", spine.gateway().generateObject(asked).object());
     assertEquals(
@@ -419,7 +412,8 @@ final class GenerateObjectTest {
   @Tag("R165")
   @Tag("FR-N01")
   void numbers_keep_every_digit() {
-    spine.a
+    spine
+        .a
         .with(STRICT)
         .says(
             "{\"whole\":9007199254740993,\"big\":9223372036854775817,"
@@ -428,8 +422,7 @@ final class GenerateObjectTest {
     ObjectResult<Numbers> result =
         spine
             .gateway()
-            .generateObject(
-                ObjectRequest.of(Numbers.class, MethodHandles.lookup(), request(A)));
+            .generateObject(ObjectRequest.of(Numbers.class, MethodHandles.lookup(), request(A)));
 
     assertEquals(
         new Numbers(
@@ -453,8 +446,7 @@ final class GenerateObjectTest {
 
       InvalidOutputException end =
           assertThrows(
-              InvalidOutputException.class,
-              () -> gateway.generateObject(trip(mode, request(A))));
+              InvalidOutputException.class, () -> gateway.generateObject(trip(mode, request(A))));
 
       assertEquals(FailureKind.OUTPUT_PARSE, end.kind());
     }
@@ -465,7 +457,7 @@ final class GenerateObjectTest {
   void the_deadline_cuts_off_a_model() throws Exception {
     spine.a.with(STRICT).hangs();
     Caller<ObjectResult<Trip>> caller =
-        Caller.of(
+        Caller.start(
             () ->
                 spine
                     .gateway()
@@ -473,7 +465,7 @@ final class GenerateObjectTest {
     spine.a.awaitBusy();
     spine.advance(1_000);
 
-    assertTrue(caller.failure() instanceof DeadlineExceededException);
+    caller.failure(DeadlineExceededException.class);
   }
 
   @Test
@@ -495,19 +487,17 @@ final class GenerateObjectTest {
                 },
                 ask(A).timeout(Duration.ofSeconds(1)).build())
             .build();
-    Caller<ObjectResult<String>> caller =
-        Caller.of(() -> spine.gateway().generateObject(asked));
+    Caller<ObjectResult<String>> caller = Caller.start(() -> spine.gateway().generateObject(asked));
     Spine.await("the mapper", busy);
     spine.advance(1_000);
 
-    assertTrue(caller.failure() instanceof DeadlineExceededException);
+    caller.failure(DeadlineExceededException.class);
   }
 
   @Test
   @Tag("R15")
   void a_bad_request_is_refused_before_anything_is_spent() {
-    ObjectRequest<Trip> empty =
-        trip(GenerateRequest.builder(Route.of(A), List.of()).build());
+    ObjectRequest<Trip> empty = trip(GenerateRequest.builder(Route.of(A), List.of()).build());
     var builder =
         ObjectRequest.builder(JsonType.of(Trip.class, MethodHandles.lookup()), request(A));
 
@@ -535,10 +525,7 @@ final class GenerateObjectTest {
   void a_cached_object_is_read_again_and_an_answer_that_is_none_is_not_kept() {
     spine.a.with(STRICT).says("{\"name\":1}").says(TRIP).says("never asked");
     Gateway gateway =
-        spine.build(
-            spine
-                .builder()
-                .cache(CachePolicy.of("test", ResponseCache.local(spine.time, 10))));
+        spine.build(spine.builder().cache(CachePolicy.of(ResponseCache.inMemory(), "test")));
     ObjectRequest<Trip> asked = trip(ask(A).cacheScope("all").build());
 
     assertThrows(InvalidOutputException.class, () -> gateway.generateObject(asked));

@@ -38,7 +38,7 @@ final class ObjectTextTest {
       strings = {
         "Sure: {\"a\":1} done",
         "{\"a\":1}.",
-        "See [the note] and {braces}: {\"a\":1}",
+        "See [the note], [nullable] and {braces}: {\"a\":1} [",
         "It is 3 or \"4\", {\"a\":1}",
         "\n{\"a\":1}\n",
       })
@@ -67,6 +67,8 @@ final class ObjectTextTest {
         "no",
         "{\"a\":1",
         "{\"outer\": {\"a\":1}, oops",
+        "{\"name\": Alps, \"next\": {\"a\":1}}",
+        "[1, 2 and {\"a\":1}",
         "{\"a\":1,\"a\":2}",
         "Sure: {\"a\":01}",
         "{'a':1}",
@@ -91,7 +93,8 @@ final class ObjectTextTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"[", "{", "{\"a\":", "{x", "[1,", "[1,[2],", "```", "{\"", "[\"\\"})
+  @ValueSource(
+      strings = {"[", "{", "{\"a\":", "{x", "[ ", "[true", "[1,", "[1,[2],", "```", "{\"", "[\"\\"})
   @Timeout(60) // far more than it takes; quadratic work would take hours
   void hostile_texts_of_any_length_are_given_up(String piece) {
     assertEquals(
