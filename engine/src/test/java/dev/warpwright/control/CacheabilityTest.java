@@ -18,6 +18,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Reasoning;
@@ -131,8 +132,18 @@ final class CacheabilityTest {
     }
     keys.put("budget 100", key(question().reasoning(Optional.of(Reasoning.budget(100)))));
     keys.put("budget 101", key(question().reasoning(Optional.of(Reasoning.budget(101)))));
+    keys.put("json mode", key(question().output(Optional.of(new OutputFormat.JsonObject()))));
+    Json schema = Json.parse("{\"type\":\"object\"}");
+    keys.put("schema", key(output("a", Optional.empty(), schema)));
+    keys.put("name of the schema", key(output("b", Optional.empty(), schema)));
+    keys.put("description of the schema", key(output("a", Optional.of("b"), schema)));
+    keys.put("another schema", key(output("a", Optional.empty(), Json.EMPTY_OBJECT)));
 
     assertEquals(keys.size(), new HashSet<>(keys.values()).size(), keys::toString);
+  }
+
+  private static ModelCall.Builder output(String name, Optional<String> description, Json schema) {
+    return question().output(Optional.of(new OutputFormat.JsonSchema(name, description, schema)));
   }
 
   @Test
