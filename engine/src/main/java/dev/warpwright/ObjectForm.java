@@ -88,6 +88,11 @@ final class ObjectForm {
     };
   }
 
+  /** Whether some destination may be asked natively. */
+  boolean mayBeNative() {
+    return nativeFormat.isPresent();
+  }
+
   /** Why AUTO does not mean NATIVE; empty if it may. */
   String whyNotNative() {
     return whyNotNative;

@@ -30,8 +30,13 @@ final class ObjectReader<T> {
     }
   }
 
-  <J> ObjectReader(JsonType<J> type, Function<? super J, ? extends T> mapper, ObjectMode asked) {
-    JsonType<J> strict = asked == ObjectMode.PROMPTED ? type : type.withNullForAbsent();
+  /**
+   * Prepares the reading.
+   *
+   * @param mayBeNative whether an answer may be one of a provider that writes null for absent
+   */
+  <J> ObjectReader(JsonType<J> type, Function<? super J, ? extends T> mapper, boolean mayBeNative) {
+    JsonType<J> strict = mayBeNative ? type.withNullForAbsent() : type;
     this.maker = (json, mode) -> make(mode == ObjectMode.NATIVE ? strict : type, mapper, json);
   }
 

@@ -169,7 +169,7 @@ public final class ObjectRequest<T> {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
 
     private final Json schema;
-    private final Function<ObjectMode, ObjectReader<T>> reader;
+    private final Function<Boolean, ObjectReader<T>> reader;
     private final GenerateRequest request;
     private ObjectMode mode = ObjectMode.AUTO;
     private String name = "response";
@@ -178,7 +178,7 @@ public final class ObjectRequest<T> {
     private <J> Builder(
         JsonType<J> type, Function<? super J, ? extends T> mapper, GenerateRequest request) {
       this.schema = type.schema();
-      this.reader = mode -> new ObjectReader<>(type, mapper, mode);
+      this.reader = mayBeNative -> new ObjectReader<>(type, mapper, mayBeNative);
       this.request = Objects.requireNonNull(request, "request");
     }
 
@@ -201,7 +201,8 @@ public final class ObjectRequest<T> {
      */
     public Builder<T> name(String name) {
       if (!NAME.matcher(name).matches()) {
-        throw invalid("name must match " + NAME + ", but has " + name.length() + " characters.");
+        String shown = name.substring(0, Math.min(name.length(), 80)).replaceAll("\\p{Cntrl}", "?");
+        throw invalid("name must match " + NAME + ", but is \"" + shown + "\".");
       }
       this.name = name;
       return this;
@@ -215,7 +216,7 @@ public final class ObjectRequest<T> {
      */
     public Builder<T> description(String description) {
       if (description.isBlank()) {
-        throw invalid("description must not be blank.");
+        throw invalid("description must not be blank, but is.");
       }
       this.description = description;
       return this;
@@ -234,13 +235,9 @@ public final class ObjectRequest<T> {
      */
     public ObjectRequest<T> build() {
       Optional<String> described = Optional.ofNullable(description);
+      ObjectForm form = new ObjectForm(mode, name, described, schema);
       return new ObjectRequest<>(
-          request,
-          mode,
-          name,
-          described,
-          new ObjectForm(mode, name, described, schema),
-          reader.apply(mode));
+          request, mode, name, described, form, reader.apply(form.mayBeNative()));
     }
   }
 }

@@ -273,7 +273,6 @@ final class GenerateObjectTest {
     "CONTENT_FILTER, OUTPUT_REFUSAL"
   })
   @Tag("R163")
-  @Tag("R145")
   @Tag("FR-Q15")
   void an_answer_that_was_cut_off_or_declined_is_not_read_whatever_it_looks_like(
       FinishReason.Kind finish, FailureKind kind) {
@@ -317,7 +316,6 @@ final class GenerateObjectTest {
   }
 
   @Test
-  @Tag("R188")
   @Tag("R191")
   @Tag("R159")
   void a_conversation_with_tool_history_goes_on_and_is_not_changed() {
@@ -334,6 +332,13 @@ final class GenerateObjectTest {
         spine.gateway().generateObject(trip(GenerateRequest.builder(Route.of(A), history).build()));
 
     assertEquals(ALPS, result.object());
+    spine.b.with(ModelCapabilities.TEXT_AND_TOOLS.with(dev.warpwright.model.ToolHistory.JSON));
+    assertThrows(
+        NoEligibleTargetException.class,
+        () ->
+            spine
+                .gateway()
+                .generateObject(trip(GenerateRequest.builder(Route.of(B), history).build())));
     List<Message> sent = spine.a.calls().getFirst().messages();
     assertEquals(Role.SYSTEM, sent.getFirst().role());
     assertEquals(history, sent.subList(1, 5));

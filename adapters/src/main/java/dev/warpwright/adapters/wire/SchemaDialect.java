@@ -2,7 +2,7 @@ package dev.warpwright.adapters.wire;
 
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Json;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
@@ -32,7 +32,7 @@ public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursi
   public JsonNode write(Json strict) {
     JsonNode schema = StrictJson.read(strict.text());
     if (!recursion) {
-      requireNoCycle(schema, schema, "#", new LinkedHashSet<>());
+      requireNoCycle(schema, schema, "#", new HashSet<>(), new HashSet<>());
     }
     return write(schema);
   }
@@ -67,28 +67,34 @@ public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursi
     return written;
   }
 
+  /**
+   * Follows every reference once.
+   *
+   * @param entered the definitions around the node
+   * @param done those that were found to have no cycle
+   */
   private static void requireNoCycle(
-      JsonNode root, JsonNode node, String path, Set<String> entered) {
+      JsonNode root, JsonNode node, String path, Set<String> entered, Set<String> done) {
     String to = node.path("$ref").asString("");
-    if (!to.isEmpty()) {
+    if (!to.isEmpty() && !done.contains(to)) {
       if (to.equals("#") || !entered.add(to)) {
         throw RequestRules.refused(
             "This provider takes no schema that refers to itself: " + to + " at " + path + ".");
       }
-      requireNoCycle(root, root.at(to.substring(1)), to, entered);
+      requireNoCycle(root, root.at(to.substring(1)), to, entered, done);
       entered.remove(to);
-      return;
+      done.add(to);
     }
-    node.path("properties")
-        .properties()
-        .forEach(
-            member ->
-                requireNoCycle(
-                    root, member.getValue(), path + "/properties/" + member.getKey(), entered));
+    for (Map.Entry<String, JsonNode> member : node.path("properties").properties()) {
+      String place = path + "/properties/" + member.getKey();
+      requireNoCycle(root, member.getValue(), place, entered, done);
+    }
     if (node.has("items")) {
-      requireNoCycle(root, node.path("items"), path + "/items", entered);
+      requireNoCycle(root, node.path("items"), path + "/items", entered, done);
     }
-    node.path("anyOf").forEach(variant -> requireNoCycle(root, variant, path + "/anyOf", entered));
+    for (JsonNode variant : node.path("anyOf")) {
+      requireNoCycle(root, variant, path + "/anyOf", entered, done);
+    }
   }
 
   /**
