@@ -95,7 +95,9 @@ final class CachedCalls implements Calls {
     }
     CallEnd end = targets.make(flight, dispatch.until(flight.deadline()));
     if (end instanceof CallEnd.Answered answer) {
-      responses.put(key, answer.response());
+      if (dispatch.keepable().test(answer.response())) {
+        responses.put(key, answer.response());
+      }
       return answer;
     }
     throw new NotAnswered(end);

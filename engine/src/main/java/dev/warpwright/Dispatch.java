@@ -1,6 +1,7 @@
 package dev.warpwright;
 
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ReasoningAccounting;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.RoutePlan.Candidate;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 
 /**
  * One call that is about to be made: to whom, what, and until when.
@@ -22,6 +24,7 @@ import java.util.OptionalLong;
  * @param request the operation's request
  * @param timeLimit how long the attempt may take
  * @param startNanos when the attempt began
+ * @param keepable whether an answer may be kept for others
  * @param deadline the attempt's, which is not later than the operation's
  */
 record Dispatch(
@@ -34,6 +37,7 @@ record Dispatch(
     GenerateRequest request,
     Duration timeLimit,
     long startNanos,
+    Predicate<ModelResponse> keepable,
     Deadline deadline) {
   /** The same under another deadline. */
   Dispatch until(Deadline other) {
@@ -45,10 +49,21 @@ record Dispatch(
             call.temperature(),
             call.maxTokens(),
             call.reasoning(),
+            call.output(),
             call.providerOptions(),
             other);
     return new Dispatch(
-        step, candidate, retry, name, asked, inputTokens, request, timeLimit, startNanos, other);
+        step,
+        candidate,
+        retry,
+        name,
+        asked,
+        inputTokens,
+        request,
+        timeLimit,
+        startNanos,
+        keepable,
+        other);
   }
 
   Target target() {

@@ -150,16 +150,52 @@ public final class Gateway implements AutoCloseable {
    * @throws dev.warpwright.model.WarpwrightException if there is no answer; see its subclasses
    */
   public GenerateResult generate(GenerateRequest request) {
-    if (request.messages().isEmpty()) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST, "A request needs at least one message, but has none.");
-    }
+    requireMessages(request);
     ToolLoop loop;
     try (Operation operation = open("generate", request)) {
       loop = new ToolLoop(operation, request, settings.time());
       loop.run();
     }
     return loop.result();
+  }
+
+  /**
+   * Asks for an object: as {@link #generate(GenerateRequest)} does for a text, tools included, and
+   * reads the final text as JSON of the request's schema.
+   *
+   * <p>An answer that is no such object is never asked for again, here or of another target; the
+   * exception tells what to say to the model if the program asks again.
+   *
+   * @param <T> the type of the object
+   * @param request what is asked, and the type of the object
+   * @return the object, and all that is known of the answer
+   * @throws dev.warpwright.model.NoEligibleTargetException if no target declares what the {@link
+   *     ObjectMode mode} needs
+   * @throws dev.warpwright.model.InvalidOutputException if the answer is no JSON, breaks the
+   *     schema, was refused or was cut off: four distinct kinds
+   * @throws dev.warpwright.model.LimitExceededException if the steps are used up and the model
+   *     still asks for tools
+   * @throws dev.warpwright.model.WarpwrightException if there is no answer; see its subclasses
+   */
+  public <T> ObjectResult<T> generateObject(ObjectRequest<T> request) {
+    GenerateRequest asked = request.request();
+    requireMessages(asked);
+    ToolLoop loop;
+    T object;
+    ObjectMode mode;
+    try (Operation operation = open("generateObject", asked, Optional.of(request))) {
+      loop = new ToolLoop(operation, asked, settings.time());
+      loop.run();
+      object = operation.readObject(loop.lastStep(), request.reader());
+      mode = operation.objectMode();
+    }
+    return new ObjectResult<>(object, mode, loop.result());
+  }
+
+  private static void requireMessages(GenerateRequest request) {
+    if (request.messages().isEmpty()) {
+      throw invalid("A request needs at least one message, but has none.");
+    }
   }
 
   /**
@@ -174,6 +210,10 @@ public final class Gateway implements AutoCloseable {
    * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
    */
   public Operation open(String name, GenerateRequest request) {
+    return open(name, request, Optional.empty());
+  }
+
+  private Operation open(String name, GenerateRequest request, Optional<ObjectRequest<?>> object) {
     Route route = requireRoute(request);
     requireNotCancelled(request);
     requireBudgetScope(request);
@@ -181,10 +221,11 @@ public final class Gateway implements AutoCloseable {
       throw invalid("The gateway is closed; make a new one.");
     }
     try {
-      RoutePlan plan = planning.plan(request, route);
+      RoutePlan plan = planning.plan(request, route, object.map(ObjectRequest::form));
       return new Operation(
           name,
           request,
+          object,
           plan,
           planning,
           settings,

@@ -2,6 +2,8 @@ package dev.warpwright;
 
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
@@ -13,9 +15,14 @@ import java.util.List;
 final class InputSize {
   private InputSize() {}
 
-  /** A quarter of the characters of messages and tool definitions, rounded up. */
-  static long tokens(List<Message> messages, List<ToolSpec> tools) {
-    long characters = 0;
+  /**
+   * A quarter of the characters of messages, tool definitions and the schema of the output, rounded
+   * up.
+   *
+   * @param schemaCharacters the characters of the output's schema; 0 without one
+   */
+  static long tokens(List<Message> messages, List<ToolSpec> tools, long schemaCharacters) {
+    long characters = schemaCharacters;
     for (Message message : messages) {
       for (Part part : message.parts()) {
         characters += characters(part);
@@ -26,6 +33,17 @@ final class InputSize {
           tool.name().length() + tool.description().length() + tool.inputSchema().text().length();
     }
     return (characters + 3) / 4;
+  }
+
+  /** The same of a call, whose prompt for an object is one of its messages. */
+  static long tokens(ModelCall call) {
+    long schemaCharacters =
+        switch (call.output().orElse(null)) {
+          case null -> 0;
+          case OutputFormat.JsonObject _ -> 0;
+          case OutputFormat.JsonSchema format -> format.schema().text().length();
+        };
+    return tokens(call.messages(), call.tools(), schemaCharacters);
   }
 
   private static long characters(Part part) {

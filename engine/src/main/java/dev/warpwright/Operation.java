@@ -42,6 +42,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +58,7 @@ import org.jspecify.annotations.Nullable;
 public final class Operation implements AutoCloseable {
   private final String id;
   private final GenerateRequest request;
+  private final Optional<ObjectRequest<?>> object;
   private final Planning planning;
   private final Settings settings;
   private final RunningKeys runningKeys;
@@ -75,6 +77,7 @@ public final class Operation implements AutoCloseable {
   Operation(
       String name,
       GenerateRequest request,
+      Optional<ObjectRequest<?>> object,
       RoutePlan plan,
       Planning planning,
       Settings settings,
@@ -86,6 +89,7 @@ public final class Operation implements AutoCloseable {
     // Idempotency keys are made from the id, so a counter of this process would not do.
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
+    this.object = object;
     this.planning = planning;
     this.settings = settings;
     this.controls = controls;
@@ -270,14 +274,17 @@ public final class Operation implements AutoCloseable {
     Duration limit = settings.attemptTimeout(target);
     Deadline deadline = Deadline.after(settings.time(), limit).earlier(scope.deadline());
     List<Message> visible = PrivateState.visibleTo(provider, messages);
+    Optional<ObjectForm> form = object.map(ObjectRequest::form);
+    ObjectMode mode = form.map(of -> of.modeFor(candidate.capabilities())).orElse(ObjectMode.AUTO);
     ModelCall call =
         new ModelCall(
-            visible,
+            form.map(of -> of.messages(mode, visible)).orElse(visible),
             request.tools().specs(),
             request.toolChoice(),
             request.temperature(),
             request.maxTokens(),
             request.reasoning(),
+            form.flatMap(of -> of.format(mode)),
             request.providerOptions().getOrDefault(provider, Json.EMPTY_OBJECT),
             deadline);
     return new Dispatch(
@@ -286,10 +293,11 @@ public final class Operation implements AutoCloseable {
         retry,
         "attempt " + dispatches + " " + target,
         call,
-        InputSize.tokens(visible, call.tools()),
+        InputSize.tokens(call),
         request,
         limit,
         startNanos,
+        answer -> object.isEmpty() || object.get().reader().accepts(answer, mode),
         deadline);
   }
 
@@ -451,8 +459,28 @@ public final class Operation implements AutoCloseable {
    * @throws OperationCancelledException if the operation was cancelled meanwhile
    */
   public <T> T judge(int step, Supplier<T> rules) {
-    Outcome<T> outcome =
-        scope.call("preflight", "preflight of step " + step, scope.deadline(), rules::get);
+    return foreign("preflight", step, rules);
+  }
+
+  /**
+   * Makes the object of the last step's answer, as a child of this operation: a mapper or a
+   * constructor that takes its time does not keep the caller beyond the deadline.
+   */
+  <T> T readObject(ModelStep last, ObjectReader<T> reader) {
+    ObjectMode mode = objectMode();
+    OperationTrace trace = trace();
+    return foreign("reading", last.step(), () -> reader.read(last.response(), mode, trace));
+  }
+
+  /** In which mode the last target that answered was asked for an object. */
+  ObjectMode objectMode() {
+    Candidate answered = Objects.requireNonNull(winner, "winner");
+    return object.orElseThrow().form().modeFor(answered.capabilities());
+  }
+
+  /** Runs code of the program. */
+  private <T> T foreign(String kind, int step, Supplier<T> code) {
+    Outcome<T> outcome = scope.call(kind, kind + " of step " + step, scope.deadline(), code::get);
     return switch (outcome) {
       case Outcome.Success<T>(T found) -> found;
       case Outcome.Failure<T>(Error error) -> throw error;
@@ -460,7 +488,7 @@ public final class Operation implements AutoCloseable {
       default ->
           throw end(step)
               .orElseThrow(
-                  () -> new IllegalStateException("The preflight ended without a reason."));
+                  () -> new IllegalStateException("The " + kind + " ended without a reason."));
     };
   }
 
@@ -513,6 +541,10 @@ public final class Operation implements AutoCloseable {
     for (Attempt skip : skips) {
       message.append(' ').append(skip.target()).append(": ").append(skip.message());
     }
+    object
+        .map(asked -> asked.form().whyNotNative())
+        .filter(why -> !why.isEmpty())
+        .ifPresent(why -> message.append(" Native output is out of the question: ").append(why));
     return plan.earliestReturn()
         .<WarpwrightException>map(
             returns -> new CircuitOpenException(message.toString(), returns, null, trace()))

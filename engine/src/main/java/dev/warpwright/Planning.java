@@ -14,6 +14,7 @@ import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlanner;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -38,12 +39,17 @@ final class Planning {
     this.affinity = affinity;
   }
 
-  RoutePlan plan(GenerateRequest request, Route route) {
+  RoutePlan plan(GenerateRequest request, Route route, Optional<ObjectForm> object) {
     PlanRequest.Builder asked =
         PlanRequest.builder(route)
             .needs(request.needs())
             .intent(request.taskIntent())
-            .inputTokens(InputSize.tokens(request.messages(), request.tools().specs()))
+            .operationNeedsOneOf(object.map(ObjectForm::needsOneOf).orElse(Set.of()))
+            .inputTokens(
+                InputSize.tokens(
+                    request.messages(),
+                    request.tools().specs(),
+                    object.map(ObjectForm::schemaCharacters).orElse(0L)))
             .expectedOutputTokens(request.expectedOutputTokens())
             .maxTokens(request.maxTokens());
     request.routingMode().ifPresent(asked::mode);

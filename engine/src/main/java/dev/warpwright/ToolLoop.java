@@ -142,6 +142,10 @@ final class ToolLoop {
     return known.result(run.call());
   }
 
+  ModelStep lastStep() {
+    return steps.getLast();
+  }
+
   /** The result, after the operation has been closed. */
   GenerateResult result() {
     ModelStep last = steps.getLast();

@@ -7,6 +7,7 @@ import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Reasoning;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CanonicalCall {
   /** Part of every key; another one when what is written, or how, changes. */
-  private static final String FORM = "warpwright response 1";
+  private static final String FORM = "warpwright response 2";
 
   private final StringBuilder text = new StringBuilder();
   private @Nullable Reason obstacle;
@@ -47,6 +48,7 @@ final class CanonicalCall {
               var temperature,
               var maxTokens,
               var reasoning,
+              var output,
               var providerOptions,
               var _) -> {
         canonical.refuse(!tools.isEmpty(), Reason.TOOLS);
@@ -56,6 +58,7 @@ final class CanonicalCall {
         canonical.add(temperature);
         canonical.add(maxTokens);
         canonical.add(reasoning.map(CanonicalCall::word));
+        canonical.addFormat(output);
       }
     }
     canonical.add(scope);
@@ -109,6 +112,20 @@ final class CanonicalCall {
     add(target.provider());
     addFree(target.modelId());
     add(target.deploymentId());
+  }
+
+  private void addFormat(Optional<OutputFormat> format) {
+    switch (format.orElse(null)) {
+      case null -> add("text");
+      case OutputFormat.JsonObject() -> add("object");
+      case OutputFormat.JsonSchema(var name, var description, var schema) -> {
+        add("schema");
+        addFree(name);
+        add(description.isPresent() ? "1" : "0");
+        description.ifPresent(this::addFree);
+        addFree(schema.text());
+      }
+    }
   }
 
   private void add(OptionalInt number) {

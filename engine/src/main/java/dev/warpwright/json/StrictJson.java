@@ -1,15 +1,19 @@
 package dev.warpwright.json;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -55,6 +59,10 @@ public final class StrictJson {
   private static final JsonMapper UNIQUE_KEYS =
       LENIENT_KEYS.rebuild().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
+  /** Reads as {@link #UNIQUE_KEYS} does, and leaves what stands behind the value. */
+  private static final ObjectReader PREFIX =
+      UNIQUE_KEYS.reader().without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+
   private StrictJson() {}
 
   /**
@@ -79,6 +87,41 @@ public final class StrictJson {
     } catch (ArithmeticException | NumberFormatException e) {
       throw new UnreadableException("A number is out of range.", e);
     }
+  }
+
+  /**
+   * What stands at a place in a text.
+   *
+   * @param value the value that begins there; empty if what begins there is none
+   * @param end the index behind it, or where it breaks off; behind the place in either case
+   */
+  public record Prefix(Optional<JsonNode> value, int end) {}
+
+  /**
+   * Reads the value that begins at a place, whatever stands behind it, and refuses duplicate keys.
+   *
+   * @param text a text; it is not copied
+   * @param start the index of the value's first character
+   * @return the value and where it ends
+   */
+  public static Prefix readPrefix(char[] text, int start) {
+    try (JsonParser parser = PREFIX.createParser(text, start, text.length - start)) {
+      try {
+        JsonNode value = PREFIX.readTree(parser);
+        return new Prefix(Optional.of(value), behind(start, parser.currentLocation()));
+      } catch (ArithmeticException | NumberFormatException e) {
+        return new Prefix(Optional.empty(), behind(start, parser.currentLocation()));
+      } catch (JacksonException e) {
+        return new Prefix(
+            Optional.empty(),
+            behind(start, e.getLocation() == null ? parser.currentLocation() : e.getLocation()));
+      }
+    }
+  }
+
+  /** The parser counts from the place where it began. */
+  private static int behind(int start, TokenStreamLocation location) {
+    return start + Math.max(1, Math.toIntExact(location.getCharOffset()));
   }
 
   /**

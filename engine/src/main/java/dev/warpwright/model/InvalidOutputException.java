@@ -1,5 +1,9 @@
 package dev.warpwright.model;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
 /**
  * A model's answer cannot be used: it is no JSON, does not match its schema, was refused, or was
  * cut off. The four are distinct kinds: {@link FailureKind#OUTPUT_PARSE}, {@link
@@ -9,6 +13,9 @@ package dev.warpwright.model;
 public final class InvalidOutputException extends WarpwrightException {
   private static final long serialVersionUID = 1L;
 
+  /** Where and how the output breaks its schema; a serialisable list. */
+  private final ArrayList<String> violations;
+
   /**
    * Makes the exception.
    *
@@ -17,6 +24,30 @@ public final class InvalidOutputException extends WarpwrightException {
    * @param trace the operation so far
    */
   public InvalidOutputException(FailureKind kind, String message, OperationTrace trace) {
+    this(kind, message, List.of(), trace);
+  }
+
+  /**
+   * Makes the exception for an output that breaks its schema.
+   *
+   * @param kind one of the four output kinds
+   * @param message names the violated rule and paths, without content
+   * @param violations where and how it breaks its schema, without content
+   * @param trace the operation so far
+   */
+  public InvalidOutputException(
+      FailureKind kind, String message, List<String> violations, OperationTrace trace) {
     super(kind, message, null, trace);
+    this.violations = new ArrayList<>(violations);
+  }
+
+  /**
+   * Where and how the output breaks its schema, such as {@code $.stops[2].days is required}; it
+   * holds nothing of the output, and can be shown to the model when it is asked again.
+   *
+   * @return the violations; empty unless the kind is OUTPUT_SCHEMA
+   */
+  public List<String> violations() {
+    return Collections.unmodifiableList(violations);
   }
 }

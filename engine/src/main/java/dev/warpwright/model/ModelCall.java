@@ -16,6 +16,7 @@ import java.util.OptionalInt;
  * @param temperature the sampling temperature, if set
  * @param maxTokens the limit of output tokens, if set
  * @param reasoning how much the model is asked to reason, if set
+ * @param output what the provider is asked to hold the final text to; empty for free text
  * @param providerOptions members of the request that only this provider knows, a JSON object. An
  *     adapter applies them before its own, so that they can add but not override
  * @param deadline when the attempt ends; the caller interrupts the thread then
@@ -27,6 +28,7 @@ public record ModelCall(
     OptionalDouble temperature,
     OptionalInt maxTokens,
     Optional<Reasoning> reasoning,
+    Optional<OutputFormat> output,
     Json providerOptions,
     Deadline deadline) {
   /** Copies the lists. */
@@ -35,6 +37,7 @@ public record ModelCall(
     tools = List.copyOf(tools);
     Objects.requireNonNull(toolChoice, "toolChoice");
     Objects.requireNonNull(reasoning, "reasoning");
+    Objects.requireNonNull(output, "output");
     Objects.requireNonNull(providerOptions, "providerOptions");
     Objects.requireNonNull(deadline, "deadline");
   }
@@ -63,6 +66,7 @@ public record ModelCall(
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
     private Optional<Reasoning> reasoning = Optional.empty();
+    private Optional<OutputFormat> output = Optional.empty();
     private Json providerOptions = Json.EMPTY_OBJECT;
     private Deadline deadline = Deadline.never();
 
@@ -126,6 +130,17 @@ public record ModelCall(
     }
 
     /**
+     * Says what the provider holds the final text to.
+     *
+     * @param output the format; free text by default
+     * @return this builder
+     */
+    public Builder output(Optional<OutputFormat> output) {
+      this.output = output;
+      return this;
+    }
+
+    /**
      * Adds members that only this provider knows.
      *
      * @param options a JSON object, empty by default
@@ -160,6 +175,7 @@ public record ModelCall(
           temperature,
           maxTokens,
           reasoning,
+          output,
           providerOptions,
           deadline);
     }

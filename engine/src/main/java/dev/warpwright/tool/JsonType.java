@@ -110,6 +110,19 @@ public final class JsonType<T> {
   }
 
   /**
+   * The same type, which takes null for every member that may be absent: so a provider answers that
+   * holds models to schemas in which no member may be absent. A type that was derived from a Java
+   * class takes it in any case.
+   *
+   * @return the type, with its own schema
+   */
+  public JsonType<T> withNullForAbsent() {
+    return shape instanceof GivenSchema
+        ? new JsonType<>(type, GivenSchema.of(NullForAbsent.in(schema)), schema)
+        : this;
+  }
+
+  /**
    * The JSON Schema of the type, of draft 2020-12, or the schema that was given.
    *
    * @return the schema; the same text for the same type in every process

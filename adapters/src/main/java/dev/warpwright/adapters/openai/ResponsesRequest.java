@@ -85,6 +85,10 @@ final class ResponsesRequest {
         include.add(ENCRYPTED);
       }
     }
+    call.output()
+        .ifPresent(
+            format ->
+                OpenAiFormat.writeResponses(format, object(body, "text").putObject("format")));
     body.put("store", false);
     body.put("stream", false);
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);

@@ -10,6 +10,7 @@ import dev.warpwright.model.ToolCall;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -45,6 +46,7 @@ final class ChatRequestReader {
       reader.add(messages.get(i), "messages[" + i + "]");
     }
     reader.requireAnswered("messages");
+    reader.checkFormat(root.path("response_format"));
     return Conversation.of(model, reader.messages);
   }
 
@@ -142,6 +144,32 @@ final class ChatRequestReader {
       }
     }
     return text.toString();
+  }
+
+  private void checkFormat(JsonNode format) throws RefusedException {
+    if (format.isMissingNode()) {
+      return;
+    }
+    switch (text(format, "type", "response_format.")) {
+      case "text" -> {}
+      case "json_object" -> {
+        if (messages.stream()
+            .noneMatch(said -> said.text().toLowerCase(Locale.ROOT).contains("json"))) {
+          throw refuse(
+              "'messages' must contain the word 'json' in some form, to use 'response_format' of"
+                  + " type 'json_object'.",
+              "messages");
+        }
+      }
+      case "json_schema" -> {
+        JsonNode wanted = format.path("json_schema");
+        RequestFields.name(wanted, "response_format.json_schema");
+        if (wanted.path("strict").asBoolean(false)) {
+          OutputRules.CHAT.check(wanted.path("schema"), "response_format.json_schema.schema");
+        }
+      }
+      default -> throw refuse("The type is unknown.", "response_format.type");
+    }
   }
 
   private static void checkTools(JsonNode root) throws RefusedException {

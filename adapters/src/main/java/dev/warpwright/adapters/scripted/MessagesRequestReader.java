@@ -74,6 +74,7 @@ final class MessagesRequestReader {
       throw refuse("A whole number from 1 is needed.", "max_tokens");
     }
     checkTools(root);
+    checkOutput(root.path("output_config"));
     return Conversation.of(model, new MessagesRequestReader().messages(root));
   }
 
@@ -296,6 +297,22 @@ final class MessagesRequestReader {
         default -> throw refuse("The type is unknown.", "tool_choice.type");
       }
     }
+  }
+
+  private static void checkOutput(JsonNode config) throws RefusedException {
+    for (String member : config.propertyNames()) {
+      if (!member.equals("effort") && !member.equals("format")) {
+        throw refuse("Extra inputs are not permitted", "output_config." + member);
+      }
+    }
+    JsonNode format = config.path("format");
+    if (format.isMissingNode()) {
+      return;
+    }
+    if (!text(format, "type", "output_config.format.").equals("json_schema")) {
+      throw refuse("Input should be 'json_schema'", "output_config.format.type");
+    }
+    OutputRules.MESSAGES.check(format.path("schema"), "output_config.format.schema");
   }
 
   private void checkThinking(JsonNode root) throws RefusedException {

@@ -10,6 +10,7 @@ import dev.warpwright.model.ToolCall;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -97,7 +98,34 @@ final class ResponsesRequestReader {
     String model = text(root, "model", "");
     checkOptions(root);
     checkTools(root);
-    return Conversation.of(model, new ResponsesRequestReader().messages(root));
+    List<Message> messages = new ResponsesRequestReader().messages(root);
+    checkFormat(root.path("text").path("format"), messages);
+    return Conversation.of(model, messages);
+  }
+
+  private static void checkFormat(JsonNode format, List<Message> messages) throws RefusedException {
+    if (format.isMissingNode()) {
+      return;
+    }
+    switch (text(format, "type", "text.format.")) {
+      case "text" -> {}
+      case "json_object" -> {
+        if (messages.stream()
+            .noneMatch(said -> said.text().toLowerCase(Locale.ROOT).contains("json"))) {
+          throw refuse(
+              "Response input messages must contain the word 'json' in some form to use"
+                  + " 'text.format' of type 'json_object'.",
+              "input");
+        }
+      }
+      case "json_schema" -> {
+        RequestFields.name(format, "text.format");
+        if (format.path("strict").asBoolean(false)) {
+          OutputRules.CHAT.check(format.path("schema"), "text.format.schema");
+        }
+      }
+      default -> throw refuse("The type is unknown.", "text.format.type");
+    }
   }
 
   private List<Message> messages(JsonNode root) throws RefusedException {

@@ -1,9 +1,11 @@
 package dev.warpwright.adapters.scripted;
 
+import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.task.TimeSource;
@@ -40,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Faults of a script become what an HTTP adapter would throw: a status HTTP_STATUS with its code
  * and {@code retryAfter}, a reset or cut connection READ, garbage PROTOCOL; a stall blocks until
  * the thread is interrupted. If nothing matches, the call fails with HTTP_STATUS 500 and code
- * {@code no_rule}. Latencies pass on the {@link TimeSource}. Thread-safe; an interrupt ends a
- * latency or a stall at once.
+ * {@code no_rule}; a native output whose schema is not strict fails with 400. Latencies pass on the
+ * {@link TimeSource}. Thread-safe; an interrupt ends a latency or a stall at once.
  */
 public final class ScriptedModel implements LanguageModel, ProviderAdapter {
   static final String OWN_MODEL_ID = "scripted";
@@ -165,6 +167,7 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
     }
     String requestId = "req_" + log.begin(call);
     try {
+      requireStrict(call, requestId);
       Conversation conversation = Conversation.of(modelId, call.messages());
       time.sleep(playback.holdUp(conversation, requestId, time.now()));
       ScriptedAnswer answer = playback.answer(call, conversation, requestId);
@@ -174,6 +177,24 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
           response.message(), response.finishReason(), response.usage(), Optional.of(requestId));
     } finally {
       log.end();
+    }
+  }
+
+  /** Refuses the schema of an output that strict services refuse. */
+  private static void requireStrict(ModelCall call, String requestId) {
+    if (!(call.output().orElse(null) instanceof OutputFormat.JsonSchema format)) {
+      return;
+    }
+    try {
+      OutputRules.STRICT.check(StrictJson.read(format.schema().text()), "schema");
+    } catch (RefusedException e) {
+      throw ProviderException.builder(
+              ProviderException.Kind.HTTP_STATUS, "Scripted request failed with status 400.")
+          .status(400)
+          .code("invalid_json_schema")
+          .requestId(requestId)
+          .providerMessage(String.valueOf(e.getMessage()))
+          .build();
     }
   }
 

@@ -10,6 +10,7 @@ import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
@@ -54,6 +55,15 @@ final class MessagesRequestTest {
   private static final String THINKING =
       "{\"type\":\"thinking\",\"thinking\":\"Hm.\\nä😀\",\"signature\":\"sig+/=\"}";
   private static final String REDACTED = "{\"type\":\"redacted_thinking\",\"data\":\"Zm9v+/=\"}";
+
+  private static final Json TRIP =
+      Json.parse(
+          """
+          {"type":"object","properties":{"name":{"type":"string","maxLength":9},
+           "days":{"type":["integer","null"],"minimum":0,"description":"How long"},
+           "tags":{"type":"array","items":{"type":"string","format":"iri"},"uniqueItems":true}},
+           "required":["name","days","tags"],"additionalProperties":false}
+          """);
 
   private static ModelCall call(
       ToolChoice choice, OptionalDouble temperature, OptionalInt maxTokens, Message... messages) {
@@ -514,5 +524,77 @@ final class MessagesRequestTest {
     // A turn that is over does not matter.
     assertTrue(thinks(Message.user("?"), asks(asked), result, Message.user("And?")));
     assertTrue(thinks(Message.user("?")));
+  }
+
+  private static ModelCall.Builder objectCall(Json schema) {
+    return ModelCall.builder(List.of(Message.user("?")))
+        .output(Optional.of(new OutputFormat.JsonSchema("trip", Optional.of("A trip."), schema)));
+  }
+
+  @Test
+  @Tag("Y48")
+  @Tag("R166")
+  void a_native_object_is_an_output_format_and_what_the_service_refuses_becomes_words() {
+    assertEquals(
+        "{\"model\":\"claude-x\",\"max_tokens\":1024,"
+            + "\"messages\":[{\"role\":\"user\",\"content\":\"?\"}],"
+            + "\"output_config\":{\"format\":{\"type\":\"json_schema\","
+            + "\"schema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"{maxLength:"
+            + " 9}\"},\"days\":{\"type\":[\"integer\",\"null\"],\"description\":\"How long"
+            + " {minimum: 0}\"},"
+            + "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"description\":\"{format:"
+            + " \\\"iri\\\"}\"},\"description\":\"{uniqueItems: true}\"}},"
+            + "\"required\":[\"name\",\"days\",\"tags\"],\"additionalProperties\":false}}},"
+            + "\"stream\":false}",
+        body(objectCall(TRIP).build(), OFF));
+  }
+
+  @Test
+  void an_effort_and_a_format_stand_side_by_side_and_json_mode_is_not_written() {
+    String both =
+        body(
+            objectCall(TRIP).reasoning(Optional.of(Reasoning.effort(Reasoning.Effort.LOW))).build(),
+            OFF);
+    assertTrue(both.contains("\"output_config\":{\"effort\":\"low\",\"format\":{\"type\""), both);
+    String any =
+        body(
+            ModelCall.builder(List.of(Message.user("?")))
+                .output(Optional.of(new OutputFormat.JsonObject()))
+                .build(),
+            OFF);
+    assertFalse(any.contains("output_config"), any);
+  }
+
+  @Test
+  @Tag("Y48")
+  void a_schema_that_refers_to_itself_is_refused_and_one_that_only_refers_is_not() {
+    ProviderException refused =
+        assertThrows(
+            ProviderException.class,
+            () ->
+                body(
+                    objectCall(
+                            Json.parse(
+                                """
+                                {"type":"object","properties":{"next":{"anyOf":[
+                                {"$ref":"#/$defs/N"},{"type":"null"}]}},"$defs":{"N":{
+                                "type":"object","properties":{"n":{"$ref":"#/$defs/N"}}}}}
+                                """))
+                        .build(),
+                    OFF));
+    assertTrue(
+        String.valueOf(refused.getMessage()).contains("#/$defs/N at #/$defs/N/properties/n"),
+        refused::getMessage);
+    String twice =
+        body(
+            objectCall(
+                    Json.parse(
+                        """
+                        {"type":"object","properties":{"a":{"$ref":"#/$defs/N"},
+                        "b":{"$ref":"#/$defs/N"}},"$defs":{"N":{"type":"string"}}}
+                        """))
+                .build(),
+            OFF);
+    assertTrue(twice.contains("$defs"), twice);
   }
 }

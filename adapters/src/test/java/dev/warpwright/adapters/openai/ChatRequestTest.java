@@ -11,6 +11,7 @@ import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
@@ -49,6 +50,15 @@ final class ChatRequestTest {
       "description":"The weather in a city.","parameters":{"type":"object",\
       "properties":{"city":{"type":"string"}},"required":["city"]}}}]\
       """;
+
+  private static final Json TRIP =
+      Json.parse(
+          """
+          {"type":"object","properties":{"name":{"type":"string","maxLength":9},
+           "days":{"type":["integer","null"],"minimum":0,"description":"How long"},
+           "tags":{"type":"array","items":{"type":"string","format":"iri"},"uniqueItems":true}},
+           "required":["name","days","tags"],"additionalProperties":false}
+          """);
 
   private static ModelCall call(List<Message> messages, List<ToolSpec> tools, ToolChoice choice) {
     return ModelCall.builder(messages).tools(tools).toolChoice(choice).build();
@@ -420,5 +430,35 @@ final class ChatRequestTest {
                     ToolResult.success(longId, Json.of(1)),
                     ToolResult.success(fits, Json.of(2))))));
     assertEquals(37, mapped.length());
+  }
+
+  private static String bodyWith(OutputFormat format) {
+    return body(ModelCall.builder(List.of()).output(Optional.of(format)).build());
+  }
+
+  @Test
+  @Tag("Y48")
+  @Tag("R166")
+  void a_native_object_is_a_strict_json_schema_and_what_strict_mode_refuses_becomes_words() {
+    assertEquals(
+        "{\"model\":\"gpt-x\",\"messages\":[],\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"trip\",\"description\":\"A"
+            + " trip.\",\"strict\":true,"
+            + "\"schema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"{maxLength:"
+            + " 9}\"},\"days\":{\"type\":[\"integer\",\"null\"],\"minimum\":0,\"description\":\"How"
+            + " long\"},"
+            + "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"description\":\"{format:"
+            + " \\\"iri\\\"}\"},\"description\":\"{uniqueItems: true}\"}},"
+            + "\"required\":[\"name\",\"days\",\"tags\"],\"additionalProperties\":false}}},"
+            + "\"stream\":false}",
+        bodyWith(new OutputFormat.JsonSchema("trip", Optional.of("A trip."), TRIP)));
+  }
+
+  @Test
+  void json_mode_is_an_object_of_any_kind_and_free_text_names_no_format() {
+    assertEquals(
+        "{\"model\":\"gpt-x\",\"messages\":[],\"response_format\":{\"type\":\"json_object\"},"
+            + "\"stream\":false}",
+        bodyWith(new OutputFormat.JsonObject()));
+    assertFalse(body(ModelCall.builder(List.of()).build()).contains("response_format"));
   }
 }
