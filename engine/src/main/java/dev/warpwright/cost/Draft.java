@@ -136,7 +136,7 @@ final class Draft {
   }
 
   private static Money amount(Money rate, long tokens, BigDecimal multiplier) {
-    if (multiplier.equals(ONE)) {
+    if (multiplier.compareTo(ONE) == 0) {
       return rate.times(tokens, RATE_UNIT);
     }
     BigInteger factor = BigInteger.valueOf(tokens).multiply(multiplier.unscaledValue());
