@@ -206,7 +206,7 @@ final class MoneyTest {
     for (int i = 0; i < 20_000; i++) {
       Money amount = new Money(random.nextLong() >> random.nextInt(64), "USD");
       long numerator = random.nextLong() >> random.nextInt(64);
-      long denominator = (random.nextLong() >>> 1 + random.nextInt(63)) + 1;
+      long denominator = (random.nextLong() >>> (1 + random.nextInt(63))) + 1;
       String at = "seed " + seed + ": " + amount + " x " + numerator + " / " + denominator;
       Money exact;
       try {
