@@ -372,7 +372,7 @@ final class LocalAdmissionTest {
   static void settle(LocalAdmission controller, List<Thread> threads) {
     long looks = -1;
     int quiet = 0;
-    while (quiet < 2) {
+    while (quiet < 20) { // a thread that was just woken may still look as if it waited
       boolean idle = threads.stream().allMatch(LocalAdmissionTest::isIdle);
       long now = controller.looks();
       quiet = idle && now == looks ? quiet + 1 : 0;
