@@ -20,7 +20,6 @@ import java.util.function.Predicate;
  * @param retry 0 for the first dispatch to this target in this step
  * @param name the name of its task
  * @param call what is asked
- * @param inputTokens the estimated input
  * @param request the operation's request
  * @param timeLimit how long the attempt may take
  * @param startNanos when the attempt began
@@ -33,7 +32,6 @@ record Dispatch(
     int retry,
     String name,
     ModelCall call,
-    long inputTokens,
     GenerateRequest request,
     Duration timeLimit,
     long startNanos,
@@ -53,17 +51,7 @@ record Dispatch(
             call.providerOptions(),
             other);
     return new Dispatch(
-        step,
-        candidate,
-        retry,
-        name,
-        asked,
-        inputTokens,
-        request,
-        timeLimit,
-        startNanos,
-        keepable,
-        other);
+        step, candidate, retry, name, asked, request, timeLimit, startNanos, keepable, other);
   }
 
   Target target() {
@@ -79,10 +67,15 @@ record Dispatch(
     }
   }
 
+  /** The estimated input; summed when a limit needs it. */
+  long inputTokens() {
+    return InputSize.tokens(call);
+  }
+
   /** What the call may use at most; empty if it sets no limit to its output. */
   OptionalLong mostTokens() {
     return call.maxTokens().isPresent()
-        ? OptionalLong.of(inputTokens + call.maxTokens().getAsInt())
+        ? OptionalLong.of(inputTokens() + call.maxTokens().getAsInt())
         : OptionalLong.empty();
   }
 }

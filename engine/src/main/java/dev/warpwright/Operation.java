@@ -293,7 +293,6 @@ public final class Operation implements AutoCloseable {
         retry,
         "attempt " + dispatches + " " + target,
         call,
-        InputSize.tokens(call),
         request,
         limit,
         startNanos,

@@ -20,6 +20,8 @@ import dev.warpwright.control.CircuitBreaker;
 import dev.warpwright.control.CircuitPolicy;
 import dev.warpwright.control.CircuitState;
 import dev.warpwright.control.RetryPolicy;
+import dev.warpwright.control.TargetMetrics;
+import dev.warpwright.control.TargetSnapshot;
 import dev.warpwright.model.AdmissionDeniedException;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
@@ -251,11 +253,13 @@ final class AdmissionTest {
   void a_denial_says_nothing_of_the_targets_health() {
     CircuitBreaker breaker =
         CircuitBreaker.local(CircuitPolicy.builder().failureThreshold(1).build(), spine.time);
+    TargetMetrics metrics = TargetMetrics.local(Duration.ofMinutes(1), 8, 8, spine.time);
     Gateway gateway =
         spine.build(
             spine
                 .builder()
                 .circuitBreaker(breaker)
+                .metrics(metrics)
                 .admission(
                     AdmissionController.local(
                         AdmissionPolicy.builder(1).requestsPerMinute(1).build(), spine.time)));
@@ -265,6 +269,10 @@ final class AdmissionTest {
     assertThrows(AdmissionDeniedException.class, () -> gateway.generate(request(A)));
 
     assertInstanceOf(CircuitState.Closed.class, breaker.state(A));
+    TargetSnapshot measured = metrics.snapshot(A).orElseThrow();
+    assertEquals(1, measured.cancellations());
+    assertEquals(0, measured.errors());
+    assertEquals(0, measured.inFlight());
     spine.advance(60_000);
     spine.a.says("two");
     assertEquals("two", gateway.generate(request(A)).text());

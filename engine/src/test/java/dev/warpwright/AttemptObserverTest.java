@@ -124,7 +124,6 @@ final class AttemptObserverTest {
 
   @Test
   @Tag("R352")
-  @Tag("R356")
   void an_awaited_observer_that_never_returns_holds_the_operation_for_its_timeout_only()
       throws Exception {
     CountDownLatch interrupted = new CountDownLatch(1);

@@ -428,7 +428,6 @@ final class BudgetTest {
 
   @Test
   @Tag("R37")
-  @Tag("R131")
   void a_store_that_does_not_answer_in_time_denies() throws Exception {
     Remote remote = new Remote(store, () -> {});
     remote.answer = spine.gate();

@@ -186,9 +186,7 @@ final class PlanningTest {
 
   @Test
   @Tag("R271")
-  @Tag("R280")
   @Tag("R283")
-  @Tag("C22")
   void an_adaptive_policy_prefers_what_was_measured_to_be_faster() {
     Gateway gateway = spine.build(spine.builder().metrics(metrics()).adaptive(fastest()));
     answersAfter(spine.a, 900, "slow");

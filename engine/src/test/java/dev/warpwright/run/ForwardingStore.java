@@ -6,10 +6,10 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** A store that hands everything on to another one. */
-class ForwardingStore implements RunStore {
+public class ForwardingStore implements RunStore {
   private final RunStore store;
 
-  ForwardingStore(RunStore store) {
+  protected ForwardingStore(RunStore store) {
     this.store = store;
   }
 
