@@ -76,8 +76,11 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
   /** The task has its outcome. By whoever decided it, once. */
   abstract void settled(Outcome<T> outcome);
 
-  /** The task has ended with this while nobody waited for it any more. On the task's thread. */
-  abstract void endedUnseen(Outcome<T> own);
+  /** The task comes to this while nobody waits for it any more. On its thread, before its end. */
+  abstract void unseen(Outcome<T> own);
+
+  /** The task has ended while nobody waited for it any more. On the task's thread. */
+  abstract void endedUnseen();
 
   /** Whether nobody waits for the task from the start. */
   abstract boolean isDetached();
@@ -136,6 +139,9 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
 
   /** The end of the thread, with what it came to by itself. */
   final void end(Outcome<T> own) {
+    if (isDetached()) {
+      unseen(own); // first, so that it is counted when the task looks as if it had ended
+    }
     if (!settle(RUNNING, own)) {
       if (own instanceof Outcome.Success<T>(T value)) {
         giveBack(value); // first, so that it is back when the owner hears that the task has ended
@@ -145,9 +151,13 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
         settle(stopping, stopping.outcome(false));
       }
     }
+    boolean abandoned = isAbandoned(state);
+    if (abandoned && !isDetached()) {
+      unseen(own);
+    }
     ended = true;
-    if (isDetached() || isAbandoned(state)) {
-      endedUnseen(own);
+    if (abandoned || isDetached()) {
+      endedUnseen();
     }
   }
 

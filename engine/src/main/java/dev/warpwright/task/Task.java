@@ -232,11 +232,15 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
   }
 
   @Override
-  void endedUnseen(Outcome<T> own) {
-    forget();
+  void unseen(Outcome<T> own) {
     if (own instanceof Outcome.Failure<?>(Throwable thrown)) {
       tree.countUnseen(thrown, scope == null);
     }
+  }
+
+  @Override
+  void endedUnseen() {
+    forget();
     if (watch != null) {
       watch.end();
     }

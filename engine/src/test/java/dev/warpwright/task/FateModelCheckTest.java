@@ -90,7 +90,10 @@ class FateModelCheckTest {
     }
 
     @Override
-    void endedUnseen(Outcome<String> own) {
+    void unseen(Outcome<String> own) {}
+
+    @Override
+    void endedUnseen() {
       forget();
     }
 
