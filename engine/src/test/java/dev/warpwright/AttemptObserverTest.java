@@ -126,6 +126,7 @@ final class AttemptObserverTest {
   @Tag("R352")
   void an_awaited_observer_that_never_returns_holds_the_operation_for_its_timeout_only()
       throws Exception {
+    CountDownLatch busy = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     spine.a.says("hi");
     Gateway gateway =
@@ -136,6 +137,7 @@ final class AttemptObserverTest {
                 .observerTimeout(Duration.ofMillis(250))
                 .attemptObserver(
                     (id, attempt) -> {
+                      busy.countDown();
                       try {
                         new CountDownLatch(1).await();
                       } catch (InterruptedException e) {
@@ -144,6 +146,7 @@ final class AttemptObserverTest {
                     }));
     Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
 
+    Spine.await("the observer", busy);
     spine.awaitWaitOf(Duration.ofMillis(250));
     spine.advance(250);
 

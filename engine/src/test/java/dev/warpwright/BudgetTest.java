@@ -389,9 +389,18 @@ final class BudgetTest {
   @Tag("R329")
   void a_settlement_that_takes_too_long_is_a_failed_one() throws Exception {
     CountDownLatch gate = spine.gate();
-    Gateway gateway = remote(new Remote(store, () -> Spine.awaitStubbornly(gate)));
+    CountDownLatch settling = new CountDownLatch(1);
+    Gateway gateway =
+        remote(
+            new Remote(
+                store,
+                () -> {
+                  settling.countDown();
+                  Spine.awaitStubbornly(gate);
+                }));
     spine.a.says("hi");
     gateway.generate(paid().build());
+    Spine.await("the settlement", settling);
     spine.awaitWaitOf(Duration.ofSeconds(1));
 
     spine.advance(1_000);
@@ -433,6 +442,7 @@ final class BudgetTest {
     remote.answer = spine.gate();
     Gateway gateway = remote(remote);
     Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(paid().build()));
+    Spine.await("the question", remote.asked);
     spine.awaitWaitOf(Duration.ofSeconds(1));
     spine.advance(1_000);
     spine.awaitWaitOf(Spine.GRACE);
@@ -462,6 +472,7 @@ final class BudgetTest {
                 .budget(remote, ReservationRule.fixed(usd("0.10"))));
     GenerateRequest request = ask(A, B).budgetScope(SCOPE).build();
     Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request));
+    Spine.await("the question", remote.asked);
     spine.awaitWaitOf(Duration.ofMillis(500));
     spine.advance(500);
     spine.awaitWaitOf(Spine.GRACE);

@@ -221,6 +221,8 @@ final class CircuitTest {
       spine.a.then(FakeModel::blocks);
       Caller<GenerateResult> caller =
           Caller.start(() -> gateway.generate(ask(A).timeout(Duration.ofMillis(20)).build()));
+      int calls = i + 1;
+      Spine.until("the call", () -> spine.a.count() == calls);
       spine.awaitWaitOf(Duration.ofMillis(20));
       spine.advance(20);
       caller.failure(RuntimeException.class);
@@ -230,6 +232,8 @@ final class CircuitTest {
     for (int i = 0; i < 2; i++) {
       spine.a.then(FakeModel::blocks);
       Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+      int calls = i + 3;
+      Spine.until("the call", () -> spine.a.count() == calls);
       spine.awaitWaitOf(Duration.ofMillis(50));
       spine.advance(50);
       caller.failure(AttemptsExhaustedException.class);

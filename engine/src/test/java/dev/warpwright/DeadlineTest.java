@@ -71,6 +71,7 @@ final class DeadlineTest {
     Gateway gateway = spine.gateway();
 
     Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+    spine.a.awaitBusy();
     spine.awaitWaitOf(Duration.ofMinutes(2));
     List<TaskInfo> live = gateway.diagnostics().liveTasks();
     assertEquals(Duration.ofMinutes(10), live.getFirst().deadline().remaining());
@@ -278,6 +279,7 @@ final class DeadlineTest {
                 .retry(new dev.warpwright.control.RetryPolicy(0, Duration.ZERO, 0)));
 
     Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A, B)));
+    spine.a.awaitBusy();
     spine.awaitWaitOf(Duration.ofSeconds(3));
     spine.advance(3_000);
     spine.awaitWaitOf(Spine.GRACE);

@@ -80,6 +80,7 @@ final class RouteObserverTest {
   @Tag("R352")
   @Tag("R355")
   void anObserverThatBlocksHoldsNobodyAndIsInterruptedAfterASecond() throws Exception {
+    CountDownLatch busy = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     spine.a.says("hi");
     Gateway gateway =
@@ -88,6 +89,7 @@ final class RouteObserverTest {
                 .builder()
                 .routeObserver(
                     selection -> {
+                      busy.countDown();
                       try {
                         new CountDownLatch(1).await();
                       } catch (InterruptedException e) {
@@ -96,6 +98,7 @@ final class RouteObserverTest {
                     }));
 
     assertEquals("hi", gateway.generate(request(A)).text()); // in this thread: nobody waits
+    Spine.await("the observer", busy);
     spine.awaitWaitOf(Duration.ofSeconds(1));
     assertEquals("observer", gateway.diagnostics().liveTasks().getLast().kind());
     assertEquals(1, gateway.diagnostics().pendingObservers());
@@ -109,10 +112,19 @@ final class RouteObserverTest {
   void anObserverThatIgnoresTheInterruptIsListedUntilItEnds() throws Exception {
     CountDownLatch gate = spine.gate();
     spine.a.says("hi");
+    CountDownLatch busy = new CountDownLatch(1);
     Gateway gateway =
-        spine.build(spine.builder().routeObserver(selection -> Spine.awaitStubbornly(gate)));
+        spine.build(
+            spine
+                .builder()
+                .routeObserver(
+                    selection -> {
+                      busy.countDown();
+                      Spine.awaitStubbornly(gate);
+                    }));
 
     gateway.generate(request(A));
+    Spine.await("the observer", busy);
     spine.awaitWaitOf(Duration.ofSeconds(1));
     spine.advance(1_000);
     spine.awaitWaitOf(Duration.ofMillis(100));

@@ -134,10 +134,12 @@ final class DecisionNeededTest {
   void a_listener_that_hangs_or_fails_does_not_hold_or_fail_the_run_and_is_counted()
       throws Exception {
     CountDownLatch never = new CountDownLatch(1);
+    CountDownLatch busy = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     Agents hanging =
         telling(
             needed -> {
+              busy.countDown();
               try {
                 never.await();
               } catch (InterruptedException e) {
@@ -147,6 +149,7 @@ final class DecisionNeededTest {
     assertEquals(
         RunStatus.WAITING_APPROVAL,
         hanging.run(AgentRequest.builder(agent, "Do it.").build()).status());
+    busy.await();
     program.time.awaitAlarms(1);
     program.time.advance(Duration.ofSeconds(10));
     interrupted.await();
