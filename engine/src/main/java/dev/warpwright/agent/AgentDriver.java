@@ -477,6 +477,8 @@ final class AgentDriver {
           TOOL_FAILED,
           STORE,
           INTERNAL,
+          STREAM_BROKEN,
+          STREAM_IDLE,
           UNFINISHED,
           UNKNOWN_OUTCOME,
           CONFLICT ->

@@ -32,6 +32,10 @@ public enum FailureKind {
   DEADLINE,
   /** The caller cancelled or was interrupted. */
   CANCELLED,
+  /** A stream failed after it had shown output. */
+  STREAM_BROKEN,
+  /** A stream that had shown output gave no sign of life for its idle timeout. */
+  STREAM_IDLE,
   /** The output is no JSON. */
   OUTPUT_PARSE,
   /** The output or a tool's input does not match its schema. */

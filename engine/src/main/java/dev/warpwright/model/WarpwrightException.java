@@ -24,6 +24,7 @@ public abstract sealed class WarpwrightException extends RuntimeException
         OperationCancelledException,
         RunFailedException,
         StoreException,
+        StreamBrokenException,
         ToolFailedException,
         UnknownOutcomeException {
   private static final long serialVersionUID = 1L;
