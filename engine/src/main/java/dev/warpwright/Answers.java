@@ -5,10 +5,12 @@ import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.ToolCall;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks a model and looks at what it says, all on the attempt's thread: whatever is wrong with an
@@ -29,7 +31,27 @@ final class Answers {
    */
   static ModelResponse ask(String provider, LanguageModel model, ModelCall call)
       throws InterruptedException {
-    ModelResponse response = model.generate(call);
+    return usable(provider, call, model.generate(call));
+  }
+
+  /**
+   * Asks, and shows what comes.
+   *
+   * @param dispatch whom, and what
+   * @param live is told what comes
+   * @return an answer that can be used, with complete usage
+   * @throws ProviderException if the model throws it, or its answer cannot be used
+   */
+  static ModelResponse stream(Dispatch dispatch, LiveAnswer live) throws InterruptedException {
+    StreamingModel model = (StreamingModel) dispatch.candidate().model(); // else it was skipped
+    ModelCall call = dispatch.call();
+    ModelResponse response = usable(dispatch.target().provider(), call, model.stream(call, live));
+    live.complete(response.message().text());
+    return response;
+  }
+
+  private static ModelResponse usable(
+      String provider, ModelCall call, @Nullable ModelResponse response) {
     if (response == null) {
       throw protocol("The adapter returned no answer.");
     }

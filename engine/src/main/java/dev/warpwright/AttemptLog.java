@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The attempts of an operation, written as they end. Its thread only. */
 final class AttemptLog {
@@ -32,56 +33,55 @@ final class AttemptLog {
     observers.attempt(scope, attempt);
   }
 
-  void answered(Dispatch dispatch, CallEnd.Answered answer) {
+  void answered(Dispatch dispatch, Delivery delivery, CallEnd.Answered answer) {
     ModelResponse response = answer.response();
     add(
-        entry(
-            dispatch,
+        new Attempt(
+            dispatch.step(),
+            dispatch.target(),
             ReasonCode.PROVIDER_SUCCESS,
+            dispatch.retry(),
+            dispatch.candidate().rank(),
+            Duration.ofNanos(time.nanoTime() - dispatch.startNanos()),
+            timeToFirstText(dispatch, delivery),
             "",
             Optional.empty(),
+            0,
             response.requestId(),
             Optional.of(response.usage()),
             answer.cost(),
             answer.cacheHit()));
   }
 
-  void failed(Dispatch dispatch, ProviderException failure, Optional<CostValuation> cost) {
+  void failed(
+      Dispatch dispatch,
+      Delivery delivery,
+      ProviderException failure,
+      Optional<CostValuation> cost) {
+    String message = String.valueOf(failure.getMessage());
     add(
-        entry(
-            dispatch,
-            ReasonCode.PROVIDER_ERROR,
-            String.valueOf(failure.getMessage()),
-            Optional.of(failure),
-            failure.requestId(),
-            Optional.empty(),
-            cost,
-            false));
+        unanswered(
+            dispatch, delivery, ReasonCode.PROVIDER_ERROR, message, Optional.of(failure), cost));
   }
 
   /** An attempt that was cut off, or that a control did not let through. */
-  void ended(Dispatch dispatch, ReasonCode code, String message, Optional<CostValuation> cost) {
-    add(
-        entry(
-            dispatch,
-            code,
-            message,
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            cost,
-            false));
+  void ended(
+      Dispatch dispatch,
+      Delivery delivery,
+      ReasonCode code,
+      String message,
+      Optional<CostValuation> cost) {
+    add(unanswered(dispatch, delivery, code, message, Optional.empty(), cost));
   }
 
-  private Attempt entry(
+  private Attempt unanswered(
       Dispatch dispatch,
+      Delivery delivery,
       ReasonCode code,
       String message,
       Optional<ProviderException> failure,
-      Optional<String> requestId,
-      Optional<Usage> usage,
-      Optional<CostValuation> cost,
-      boolean cacheHit) {
+      Optional<CostValuation> cost) {
+    Usage partial = delivery.partialUsage();
     return new Attempt(
         dispatch.step(),
         dispatch.target(),
@@ -89,13 +89,21 @@ final class AttemptLog {
         dispatch.retry(),
         dispatch.candidate().rank(),
         Duration.ofNanos(time.nanoTime() - dispatch.startNanos()),
+        timeToFirstText(dispatch, delivery),
         message,
         failure.map(ProviderException::kind),
         failure.map(ProviderException::status).orElse(0),
-        requestId,
-        usage,
+        failure.flatMap(ProviderException::requestId),
+        partial.equals(Usage.ABSENT) ? Optional.empty() : Optional.of(partial),
         cost,
-        cacheHit);
+        false);
+  }
+
+  private static Optional<Duration> timeToFirstText(Dispatch dispatch, Delivery delivery) {
+    OptionalLong first = delivery.firstTextNanoTime();
+    return first.isPresent()
+        ? Optional.of(Duration.ofNanos(first.getAsLong() - dispatch.startNanos()))
+        : Optional.empty();
   }
 
   /** All attempts so far. */

@@ -19,7 +19,7 @@ import java.util.Optional;
 /**
  * Calls whose answer may be known already: it is in the cache, or another operation is just asking
  * the same. Only what follows from the request alone is looked up; anything else goes to the
- * target.
+ * target, and so does every call whose answer is shown while it comes.
  *
  * <p>A shared call belongs to nobody and survives whoever began it; so its place at the target and
  * the money for it are taken, and given back, inside it.
@@ -51,9 +51,11 @@ final class CachedCalls implements Calls {
   }
 
   @Override
-  public CallEnd make(TaskScope scope, Dispatch dispatch) {
-    Optional<CacheKey> key = key(dispatch);
-    return key.isPresent() ? lookUp(scope, key.get(), dispatch) : targets.make(scope, dispatch);
+  public CallEnd make(TaskScope scope, Dispatch dispatch, Delivery delivery) {
+    Optional<CacheKey> key = delivery instanceof Delivery.Whole ? key(dispatch) : Optional.empty();
+    return key.isPresent()
+        ? lookUp(scope, key.get(), dispatch)
+        : targets.make(scope, dispatch, delivery);
   }
 
   private Optional<CacheKey> key(Dispatch dispatch) {
@@ -93,7 +95,7 @@ final class CachedCalls implements Calls {
     if (known.isPresent()) {
       return fromCache(dispatch, known.get());
     }
-    CallEnd end = targets.make(flight, dispatch.until(flight.deadline()));
+    CallEnd end = targets.make(flight, dispatch.until(flight.deadline()), Delivery.WHOLE);
     if (end instanceof CallEnd.Answered answer) {
       if (dispatch.keepable().test(answer.response())) {
         responses.put(key, answer.response());

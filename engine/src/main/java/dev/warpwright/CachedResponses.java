@@ -98,7 +98,10 @@ final class CachedResponses {
       dropped.increment();
       return;
     }
-    tree.detach("cache", "cache write", UNBOUNDED, new Write(key, response));
+    Write write = new Write(key, response);
+    if (!tree.detach("cache", "cache write", UNBOUNDED, write)) {
+      write.giveUp();
+    }
   }
 
   /**
@@ -123,10 +126,15 @@ final class CachedResponses {
       try (TaskScope scope = tree.open("cache", "cache write")) {
         scope.call("cache", "put", Deadline.after(tree.time(), timeout), this::begin);
       } finally {
-        if (decided.compareAndSet(false, true)) {
-          failures.increment();
-          end();
-        }
+        giveUp();
+      }
+    }
+
+    /** Unless it has begun. */
+    void giveUp() {
+      if (decided.compareAndSet(false, true)) {
+        failures.increment();
+        end();
       }
     }
 

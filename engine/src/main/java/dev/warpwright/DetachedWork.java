@@ -32,25 +32,29 @@ final class DetachedWork {
    */
   void start(String name, Duration timeout, Runnable work, Consumer<Outcome<?>> onEnd) {
     Object piece = pending.begin();
-    tree.detach(
-        "background",
-        name,
-        UNBOUNDED,
-        () -> {
-          try (TaskScope scope = tree.open("background", name)) {
-            onEnd.accept(
-                scope.call(
-                    "background",
-                    name,
-                    Deadline.after(tree.time(), timeout),
-                    () -> {
-                      work.run();
-                      return true;
-                    }));
-          } finally {
-            pending.end(piece);
-          }
-        });
+    boolean started =
+        tree.detach(
+            "background",
+            name,
+            UNBOUNDED,
+            () -> {
+              try (TaskScope scope = tree.open("background", name)) {
+                onEnd.accept(
+                    scope.call(
+                        "background",
+                        name,
+                        Deadline.after(tree.time(), timeout),
+                        () -> {
+                          work.run();
+                          return true;
+                        }));
+              } finally {
+                pending.end(piece);
+              }
+            });
+    if (!started) {
+      pending.end(piece);
+    }
   }
 
   int pending() {

@@ -28,10 +28,13 @@ import dev.warpwright.route.RoutePlanner;
 import dev.warpwright.route.TargetScorer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Feed;
+import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.RunningKeys;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -42,6 +45,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,6 +73,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
+
+  /** The operation in it has a deadline. */
+  private static final Duration UNBOUNDED = ChronoUnit.FOREVER.getDuration();
 
   private final Map<String, ProviderAdapter> adapters;
   private final Map<String, Deployment> deployments;
@@ -109,7 +117,11 @@ public final class Gateway implements AutoCloseable {
       int maxFallbacks,
       Duration timeout,
       Duration attemptTimeout,
-      Map<String, Duration> attemptTimeouts) {
+      Map<String, Duration> attemptTimeouts,
+      Duration streamIdleTimeout,
+      Map<String, Duration> streamIdleTimeouts,
+      int streamBufferEvents,
+      int streamBufferBytes) {
     /** A request may shorten the gateway's own timeout, never extend it. */
     Duration timeout(GenerateRequest request) {
       return request.timeout().filter(own -> own.compareTo(timeout) < 0).orElse(timeout);
@@ -117,6 +129,10 @@ public final class Gateway implements AutoCloseable {
 
     Duration attemptTimeout(Target target) {
       return attemptTimeouts.getOrDefault(target.provider(), attemptTimeout);
+    }
+
+    Duration streamIdleTimeout(Target target) {
+      return streamIdleTimeouts.getOrDefault(target.provider(), streamIdleTimeout);
     }
   }
 
@@ -151,10 +167,36 @@ public final class Gateway implements AutoCloseable {
    */
   public GenerateResult generate(GenerateRequest request) {
     requireMessages(request);
+    return text(open("generate", plan(request)), request);
+  }
+
+  /**
+   * Asks for a text and shows it while it comes: the same as {@link #generate(GenerateRequest)}, of
+   * targets that can stream.
+   *
+   * <p>A bad request is refused here; every later failure is thrown by the stream. The response
+   * cache is not asked.
+   *
+   * @param request what is asked
+   * @return the stream, whose work has begun; the caller closes it
+   * @throws InvalidRequestException if the request breaks a rule or a limit of this gateway, or the
+   *     gateway is closed
+   * @throws BudgetDeniedException if the gateway has a budget and the request no scope
+   * @throws OperationCancelledException if the request's handle is cancelled already
+   */
+  public TextStream streamText(GenerateRequest request) {
+    requireMessages(request);
+    Feed<StreamEvent, GenerateResult> feed = feed();
+    stream("streamText", plan(request, Optional.empty(), true), feed, op -> text(op, request));
+    return new TextStream(feed);
+  }
+
+  private GenerateResult text(Operation operation, GenerateRequest request) {
     ToolLoop loop;
-    try (Operation operation = open("generate", request)) {
+    try (operation) {
       loop = new ToolLoop(operation, request, settings.time());
       loop.run();
+      loop.showEnd();
     }
     return loop.result();
   }
@@ -178,18 +220,77 @@ public final class Gateway implements AutoCloseable {
    * @throws dev.warpwright.model.WarpwrightException if there is no answer; see its subclasses
    */
   public <T> ObjectResult<T> generateObject(ObjectRequest<T> request) {
-    GenerateRequest asked = request.request();
-    requireMessages(asked);
+    requireMessages(request.request());
+    return object(
+        open("generateObject", plan(request.request(), Optional.of(request), false)), request);
+  }
+
+  /**
+   * Asks for an object and shows it while it comes: the same as {@link #generateObject}, of targets
+   * that can stream. As with {@link #streamText}, a bad request is refused here and every later
+   * failure is thrown by the stream.
+   *
+   * @param <T> the type of the object
+   * @param request what is asked, and the type of the object
+   * @return the stream, whose work has begun; the caller closes it
+   * @throws InvalidRequestException if the request breaks a rule or a limit of this gateway, or the
+   *     gateway is closed
+   * @throws BudgetDeniedException if the gateway has a budget and the request no scope
+   * @throws OperationCancelledException if the request's handle is cancelled already
+   */
+  public <T> ObjectStream<T> streamObject(ObjectRequest<T> request) {
+    requireMessages(request.request());
+    Feed<StreamEvent, ObjectResult<T>> feed = feed();
+    stream(
+        "streamObject",
+        plan(request.request(), Optional.of(request), true),
+        feed,
+        op -> object(op, request));
+    return new ObjectStream<>(feed);
+  }
+
+  private <T> ObjectResult<T> object(Operation operation, ObjectRequest<T> request) {
     ToolLoop loop;
     T object;
     ObjectMode mode;
-    try (Operation operation = open("generateObject", asked, Optional.of(request))) {
-      loop = new ToolLoop(operation, asked, settings.time());
+    try (operation) {
+      loop = new ToolLoop(operation, request.request(), settings.time());
       loop.run();
       object = operation.readObject(loop.lastStep(), request.reader());
+      operation.show(loop.lastStep().step(), new StreamEvent.ObjectComplete(object));
+      loop.showEnd();
       mode = operation.objectMode();
     }
     return new ObjectResult<>(object, mode, loop.result());
+  }
+
+  private <R> Feed<StreamEvent, R> feed() {
+    return new Feed<>(
+        settings.streamBufferEvents(), settings.streamBufferBytes(), StreamEvent::weight);
+  }
+
+  /** Runs a planned operation on a thread of its own; the feed gets what comes of it. */
+  private <R> void stream(
+      String name, Planned planned, Feed<StreamEvent, R> feed, Function<Operation, R> work) {
+    Outlet outlet = Outlet.of(feed, Function.identity());
+    boolean started =
+        tree.detach(
+            "stream",
+            name,
+            UNBOUNDED,
+            () -> feed.end(outcome(() -> work.apply(open(name, planned, Optional.of(outlet))))));
+    if (!started) {
+      ended();
+      throw new IllegalStateException("The system has no thread left for a stream.");
+    }
+  }
+
+  private static <R> Outcome<R> outcome(Supplier<R> work) {
+    try {
+      return new Outcome.Success<>(work.get());
+    } catch (Throwable thrown) { // the reader gets it, whatever it is
+      return new Outcome.Failure<>(thrown);
+    }
   }
 
   private static void requireMessages(GenerateRequest request) {
@@ -210,10 +311,48 @@ public final class Gateway implements AutoCloseable {
    * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
    */
   public Operation open(String name, GenerateRequest request) {
-    return open(name, request, Optional.empty());
+    return open(name, plan(request));
   }
 
-  private Operation open(String name, GenerateRequest request, Optional<ObjectRequest<?>> object) {
+  /**
+   * Opens an operation whose answers are shown while they come, and whose loop the caller writes:
+   * agents' streams are written on it. Each {@link Operation#step step} writes its events into the
+   * feed, in their order, and waits while the reader is slow; the caller writes what else there is
+   * to see, and ends the feed. If the reader wants no more, the operation is cancelled.
+   *
+   * <p>The operation belongs to the calling thread, which must close it.
+   *
+   * @param <E> the elements of the feed
+   * @param name what it is for, the first part of the names of its tasks
+   * @param request what is asked; its messages are not used
+   * @param feed where the events go
+   * @param asElement makes an element of an event
+   * @return the operation; its deadline runs from the moment when its targets are planned
+   * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
+   */
+  public <E> Operation open(
+      String name,
+      GenerateRequest request,
+      Feed<E, ?> feed,
+      Function<? super StreamEvent, ? extends E> asElement) {
+    return open(
+        name, plan(request, Optional.empty(), true), Optional.of(Outlet.of(feed, asElement)));
+  }
+
+  /** A request whose targets are planned. Whoever has one opens the operation. */
+  private record Planned(
+      GenerateRequest request,
+      Optional<ObjectRequest<?>> object,
+      RoutePlan plan,
+      Deadline deadline) {}
+
+  private Planned plan(GenerateRequest request) {
+    return plan(request, Optional.empty(), false);
+  }
+
+  /** Checks and plans; from here on the operation is under way, and must be opened. */
+  private Planned plan(
+      GenerateRequest request, Optional<ObjectRequest<?>> object, boolean streams) {
     Route route = requireRoute(request);
     requireNotCancelled(request);
     requireBudgetScope(request);
@@ -221,12 +360,31 @@ public final class Gateway implements AutoCloseable {
       throw invalid("The gateway is closed; make a new one.");
     }
     try {
-      RoutePlan plan = planning.plan(request, route, object.map(ObjectRequest::form));
-      return new Operation(
-          name,
+      Deadline deadline = Deadline.after(settings.time(), settings.timeout(request));
+      return new Planned(
           request,
           object,
-          plan,
+          planning.plan(request, route, object.map(ObjectRequest::form), streams),
+          streams ? deadline.earlier(tree.deadline()) : deadline);
+    } catch (RuntimeException | Error e) {
+      ended();
+      throw e;
+    }
+  }
+
+  private Operation open(String name, Planned planned) {
+    return open(name, planned, Optional.empty());
+  }
+
+  private Operation open(String name, Planned planned, Optional<Outlet> outlet) {
+    try {
+      return new Operation(
+          name,
+          planned.request(),
+          planned.object(),
+          planned.plan(),
+          planned.deadline(),
+          outlet,
           planning,
           settings,
           controls,
@@ -422,6 +580,10 @@ public final class Gateway implements AutoCloseable {
     private Duration timeout = Duration.ofMinutes(10);
     private Duration attemptTimeout = Duration.ofMinutes(2);
     private final Map<String, Duration> attemptTimeouts = new HashMap<>();
+    private Duration streamIdleTimeout = Duration.ofMinutes(1);
+    private final Map<String, Duration> streamIdleTimeouts = new HashMap<>();
+    private int streamBufferEvents = 256;
+    private int streamBufferBytes = 1 << 20;
     private Duration abandonGrace = Duration.ofMillis(100);
     private final List<ScopedValue<?>> carried = new ArrayList<>();
     private CircuitBreaker circuitBreaker = CircuitBreaker.none();
@@ -608,6 +770,58 @@ public final class Gateway implements AutoCloseable {
       attemptTimeouts.put(
           Target.requireProviderId(provider),
           Bounds.positive("attemptTimeout of " + provider, attemptTimeout));
+      return this;
+    }
+
+    /**
+     * Limits how long a stream that has shown output may give no sign of life: output, a comment, a
+     * ping. Beyond it the stream is broken. Time in which the reader is slow does not count; before
+     * the first output the {@link #attemptTimeout(Duration)} applies instead.
+     *
+     * @param streamIdleTimeout more than zero; 1 minute by default. {@code
+     *     ChronoUnit.FOREVER.getDuration()} switches the limit off
+     * @return this builder
+     */
+    public Builder streamIdleTimeout(Duration streamIdleTimeout) {
+      this.streamIdleTimeout = Bounds.positive("streamIdleTimeout", streamIdleTimeout);
+      return this;
+    }
+
+    /**
+     * Limits how long a stream of a certain provider may give no sign of life.
+     *
+     * @param provider the provider's id
+     * @param streamIdleTimeout more than zero; {@code ChronoUnit.FOREVER.getDuration()} switches
+     *     the limit off for it
+     * @return this builder
+     */
+    public Builder streamIdleTimeout(String provider, Duration streamIdleTimeout) {
+      streamIdleTimeouts.put(
+          Target.requireProviderId(provider),
+          Bounds.positive("streamIdleTimeout of " + provider, streamIdleTimeout));
+      return this;
+    }
+
+    /**
+     * Says by how many events a stream may be ahead of its reader; then it waits for it.
+     *
+     * @param events 2 to 65 536; 256 by default
+     * @return this builder
+     */
+    public Builder streamBufferEvents(int events) {
+      this.streamBufferEvents = Bounds.between("streamBufferEvents", events, 2, 1 << 16);
+      return this;
+    }
+
+    /**
+     * Says by about how much memory a stream may be ahead of its reader; then it waits for it. A
+     * single event that is larger goes through by itself.
+     *
+     * @param bytes 1 KiB to 1 GiB; 1 MiB by default
+     * @return this builder
+     */
+    public Builder streamBufferBytes(int bytes) {
+      this.streamBufferBytes = Bounds.between("streamBufferBytes", bytes, 1 << 10, 1 << 30);
       return this;
     }
 
@@ -895,7 +1109,11 @@ public final class Gateway implements AutoCloseable {
           maxFallbacks,
           timeout,
           attemptTimeout,
-          Map.copyOf(attemptTimeouts));
+          Map.copyOf(attemptTimeouts),
+          streamIdleTimeout,
+          Map.copyOf(streamIdleTimeouts),
+          streamBufferEvents,
+          streamBufferBytes);
     }
 
     /**

@@ -46,6 +46,17 @@ final class HealthReport implements AutoCloseable {
     }
   }
 
+  /** The first text of a stream has come. */
+  void hasText() {
+    tell(Measurement::firstText);
+  }
+
+  /** A stream broke after it was shown, or went silent: that always counts. */
+  void broken(ProviderException failure) {
+    circuit.failure(failure.retryAfter());
+    tell(Measurement::error);
+  }
+
   /** Cancelled, cut off by the operation's deadline, or denied before the target was called. */
   void cutOff() {
     tell(Measurement::cancelled);

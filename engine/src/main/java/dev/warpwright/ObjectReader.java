@@ -57,7 +57,7 @@ final class ObjectReader<T> {
           null,
           trace);
     }
-    requireWhole(answer.finishReason(), trace);
+    requireWhole(answer, trace);
     String text = answer.message().text();
     ObjectText.Found found =
         mode == ObjectMode.NATIVE ? ObjectText.exact(text) : ObjectText.tolerant(text);
@@ -65,6 +65,7 @@ final class ObjectReader<T> {
       throw new InvalidOutputException(
           FailureKind.OUTPUT_PARSE,
           "The answer of %d characters holds no object. %s".formatted(text.length(), found.fault()),
+          answer,
           trace);
     }
     Made<T> made = maker.apply(found.value().get(), mode);
@@ -77,6 +78,7 @@ final class ObjectReader<T> {
                         + String.join("; ", made.violations())
                         + ".",
                     made.violations(),
+                    answer,
                     trace));
   }
 
@@ -91,17 +93,20 @@ final class ObjectReader<T> {
   }
 
   /** What was cut off or declined is not looked at: it may look like an object all the same. */
-  private static void requireWhole(FinishReason finish, OperationTrace trace) {
+  private static void requireWhole(ModelResponse answer, OperationTrace trace) {
+    FinishReason finish = answer.finishReason();
     switch (finish.kind()) {
       case LENGTH, PAUSED ->
           throw new InvalidOutputException(
               FailureKind.OUTPUT_TRUNCATION,
               "The answer ended with %s before the object was complete.".formatted(finish.kind()),
+              answer,
               trace);
       case REFUSAL, CONTENT_FILTER ->
           throw new InvalidOutputException(
               FailureKind.OUTPUT_REFUSAL,
               "The answer ended with %s; it was not read.".formatted(finish.kind()),
+              answer,
               trace);
       case STOP, TOOL_CALLS, ERROR, OTHER -> {}
     }

@@ -49,10 +49,18 @@ final class ObserverQueue {
     } finally {
       lock.unlock();
     }
-    if (begin) {
-      tree.detach("observers", name, UNBOUNDED, this::drain);
+    return !begin || tree.detach("observers", name, UNBOUNDED, this::drain) || giveUp(call);
+  }
+
+  /** There is no thread now; the next call tries again. */
+  private boolean giveUp(ObserverCall call) {
+    lock.lock();
+    try {
+      draining = false;
+      return !waiting.remove(call);
+    } finally {
+      lock.unlock();
     }
-    return true;
   }
 
   private void drain() {

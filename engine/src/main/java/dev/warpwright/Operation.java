@@ -21,15 +21,20 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.NoEligibleTargetException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Redaction;
+import dev.warpwright.model.StreamBrokenException;
 import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlan.Candidate;
 import dev.warpwright.route.RoutePlanner;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Feed;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTrace;
@@ -67,11 +72,16 @@ public final class Operation implements AutoCloseable {
   private final Runnable onClose;
   private final Cancellation.@Nullable Registration cancellation;
   private final Duration timeout;
+  private final Optional<Outlet> outlet;
+  private final Feed.@Nullable Writer<StreamEvent> own; // for what no attempt shows
+  private final Cancellation.@Nullable Registration leaving;
   private final TaskScope scope;
   private final RoutePlan plan;
   private final AttemptLog attempts;
   private int dispatches; // that count against maxTotalAttempts; denials and cache hits do
   private @Nullable Candidate winner;
+  private int chosenStep; // for which the winner was chosen
+  private boolean rebound; // whether that was another one than before
   private boolean closed;
 
   Operation(
@@ -79,6 +89,8 @@ public final class Operation implements AutoCloseable {
       GenerateRequest request,
       Optional<ObjectRequest<?>> object,
       RoutePlan plan,
+      Deadline deadline,
+      Optional<Outlet> outlet,
       Planning planning,
       Settings settings,
       Controls controls,
@@ -97,11 +109,13 @@ public final class Operation implements AutoCloseable {
     this.observers = observers.of(id, request.cancellation());
     this.onClose = onClose;
     this.timeout = settings.timeout(request);
-    Deadline deadline = Deadline.after(settings.time(), timeout);
     this.plan = plan;
+    this.outlet = outlet;
+    this.own = outlet.map(to -> to.writers().get()).orElse(null);
     this.scope = tree.openRecorded("operation", id, deadline);
     this.attempts = new AttemptLog(settings.time(), scope, this.observers);
     this.cancellation = request.cancellation().map(by -> by.onCancel(scope::cancel)).orElse(null);
+    this.leaving = outlet.map(to -> to.left().onCancel(scope::cancel)).orElse(null);
     plan.skips().forEach(attempts::add);
   }
 
@@ -159,6 +173,7 @@ public final class Operation implements AutoCloseable {
    * @throws DeadlineExceededException if the deadline passed, or a wait does not fit into it
    * @throws OperationCancelledException if the calling thread was interrupted or a scope around it
    *     was cancelled
+   * @throws StreamBrokenException if a stream failed after some of the answer was shown
    */
   public ModelStep step(int step, List<Message> messages) {
     List<Candidate> candidates = candidates(step, messages);
@@ -302,60 +317,98 @@ public final class Operation implements AutoCloseable {
 
   private AttemptEnd dispatch(Dispatch dispatch, CircuitPermit circuit) {
     try (HealthReport health = new HealthReport(circuit, controls.metrics(), dispatch.target())) {
-      return switch (controls.calls().make(scope, dispatch)) {
+      Delivery delivery = delivery(dispatch, health);
+      return switch (controls.calls().make(scope, dispatch, delivery)) {
         case CallEnd.Answered answer -> {
           if (!answer.cacheHit()) {
             health.answered(answer.response().usage().output());
           }
-          attempts.answered(dispatch, answer);
+          attempts.answered(dispatch, delivery, answer);
           yield new AttemptEnd.Answered(answer.response());
         }
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
-            failed(dispatch, cause, cost, health);
+            failed(dispatch, delivery, cause, cost, health);
         case CallEnd.SharedFailure(Throwable cause) -> failedElsewhere(dispatch, cause);
-        case CallEnd.TimedOut late -> timedOut(dispatch, late, health);
+        case CallEnd.TimedOut late -> timedOut(dispatch, delivery, late, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           health.cutOff();
           String why = "Cancelled: " + Redaction.redact(reason);
-          attempts.ended(dispatch, ReasonCode.REQUEST_ABORTED, why, cost);
+          attempts.ended(dispatch, delivery, ReasonCode.REQUEST_ABORTED, why, cost);
           throw cancelled(reason);
         }
         case CallEnd.NotAdmitted(String why) -> {
           health.cutOff();
-          attempts.ended(dispatch, ReasonCode.ADMISSION_DENIED, why, Optional.empty());
+          notMade(dispatch, ReasonCode.ADMISSION_DENIED, why);
           yield new AttemptEnd.NotAdmitted(why);
         }
         case CallEnd.NoBudget(String why) -> {
           health.cutOff();
-          attempts.ended(dispatch, ReasonCode.BUDGET_DENIED, why, Optional.empty());
+          notMade(dispatch, ReasonCode.BUDGET_DENIED, why);
           throw new BudgetDeniedException(why, null, trace());
         }
       };
     }
   }
 
+  private void notMade(Dispatch dispatch, ReasonCode code, String why) {
+    attempts.ended(dispatch, Delivery.WHOLE, code, why, Optional.empty());
+  }
+
+  /** An attempt of a stream shows what comes; the target is chosen when it begins to. */
+  private Delivery delivery(Dispatch dispatch, HealthReport health) {
+    if (outlet.isEmpty()) {
+      return Delivery.WHOLE;
+    }
+    return new LiveAnswer(
+        settings.time(),
+        outlet.get().writers().get(),
+        settings.streamIdleTimeout(dispatch.target()),
+        new LiveAnswer.Progress() {
+          @Override
+          public void begins() {
+            choose(dispatch.step(), dispatch.candidate());
+          }
+
+          @Override
+          public void hasText() {
+            health.hasText();
+          }
+        });
+  }
+
   private AttemptEnd failed(
-      Dispatch dispatch, Throwable cause, Optional<CostValuation> cost, HealthReport health) {
+      Dispatch dispatch,
+      Delivery delivery,
+      Throwable cause,
+      Optional<CostValuation> cost,
+      HealthReport health) {
     ProviderException failure = AdapterFailures.of(cause, dispatch.target());
-    health.failed(failure);
-    attempts.failed(dispatch, failure, cost);
+    if (delivery.isShown()) {
+      health.broken(failure);
+    } else {
+      health.failed(failure);
+    }
+    attempts.failed(dispatch, delivery, failure, cost);
     AdapterFailures.rethrowWhatEndsTheOperation(cause);
+    requireNotShown(dispatch, delivery, failure, FailureKind.STREAM_BROKEN);
     return new AttemptEnd.Failed(failure);
   }
 
   /** A failure that says nothing of the target here: it was not called for this attempt. */
   private AttemptEnd failedElsewhere(Dispatch dispatch, Throwable cause) {
     ProviderException failure = AdapterFailures.of(cause, dispatch.target());
-    attempts.failed(dispatch, failure, Optional.empty());
+    attempts.failed(dispatch, Delivery.WHOLE, failure, Optional.empty());
     AdapterFailures.rethrowWhatEndsTheOperation(cause);
     return new AttemptEnd.Failed(failure);
   }
 
-  private AttemptEnd timedOut(Dispatch dispatch, CallEnd.TimedOut late, HealthReport health) {
+  private AttemptEnd timedOut(
+      Dispatch dispatch, Delivery delivery, CallEnd.TimedOut late, HealthReport health) {
     if (scope.deadline().hasPassed()) {
       health.cutOff();
       attempts.ended(
           dispatch,
+          delivery,
           ReasonCode.DEADLINE_EXCEEDED,
           "The operation's deadline cut the attempt off.",
           late.cost());
@@ -363,11 +416,7 @@ public final class Operation implements AutoCloseable {
     }
     ProviderException failure =
         ProviderException.builder(
-                ProviderException.Kind.TIMEOUT,
-                "The attempt timed out after %s (attemptTimeout)%s."
-                    .formatted(
-                        dispatch.timeLimit(),
-                        late.called() ? "" : " before its target could be called"))
+                ProviderException.Kind.TIMEOUT, whyLate(dispatch, delivery, late.called()))
             .build()
             .at(dispatch.target());
     if (late.called()) {
@@ -375,8 +424,33 @@ public final class Operation implements AutoCloseable {
     } else {
       health.cutOff();
     }
-    attempts.failed(dispatch, failure, late.cost());
+    attempts.failed(dispatch, delivery, failure, late.cost());
+    requireNotShown(dispatch, delivery, failure, FailureKind.STREAM_IDLE);
     return new AttemptEnd.Failed(failure);
+  }
+
+  private String whyLate(Dispatch dispatch, Delivery delivery, boolean called) {
+    if (delivery.isShown()) {
+      return "The stream gave no sign of life for %s (streamIdleTimeout)."
+          .formatted(settings.streamIdleTimeout(dispatch.target()));
+    }
+    return "The attempt timed out after %s (attemptTimeout)%s."
+        .formatted(dispatch.timeLimit(), called ? "" : " before its target could be called");
+  }
+
+  /** What a reader has seen is the answer of one target, and is not continued by another. */
+  private void requireNotShown(
+      Dispatch dispatch, Delivery delivery, ProviderException failure, FailureKind kind) {
+    if (delivery.isShown()) {
+      throw new StreamBrokenException(
+          kind,
+          "The stream of %s broke in step %d after output was shown: %s"
+              .formatted(dispatch.target(), dispatch.step(), failure.getMessage()),
+          delivery.partialText(),
+          delivery.partialUsage(),
+          failure,
+          trace());
+    }
   }
 
   /** Nothing begins, and nothing is counted as begun, once the operation has come to its end. */
@@ -427,15 +501,25 @@ public final class Operation implements AutoCloseable {
     return true;
   }
 
-  private ModelStep won(int step, Candidate candidate, ModelResponse response) {
-    boolean rebound = winner == null || winner.rank() != candidate.rank();
-    planning.served(request, candidate.target());
+  /** The target that answers a step, or begins to; whoever observes routes is told, once. */
+  private void choose(int step, Candidate candidate) {
+    if (chosenStep == step) {
+      return;
+    }
+    chosenStep = step;
+    rebound = winner == null || winner.rank() != candidate.rank();
     winner = candidate;
     if (rebound) {
       observers.route(
           new RouteSelection(
               id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
     }
+  }
+
+  private ModelStep won(int step, Candidate candidate, ModelResponse response) {
+    choose(step, candidate);
+    planning.served(request, candidate.target());
+    showEndOfStep(step, response);
     return new ModelStep(
         step,
         candidate.target(),
@@ -444,6 +528,37 @@ public final class Operation implements AutoCloseable {
         response,
         attempts.takeThisStep(),
         candidate.capabilities().has(Capability.PARALLEL_TOOL_CALLS));
+  }
+
+  /** What is known only when the answer is complete. */
+  private void showEndOfStep(int step, ModelResponse response) {
+    if (outlet.isEmpty()) {
+      return;
+    }
+    for (Part part : response.message().parts()) {
+      if (part instanceof ProviderState state) {
+        show(step, new StreamEvent.ProviderData(state));
+      }
+    }
+    for (ToolCall call : response.message().toolCalls()) {
+      show(step, new StreamEvent.ToolCalled(call));
+    }
+    show(step, new StreamEvent.Finish(response.finishReason(), response.usage(), false));
+  }
+
+  /**
+   * Shows an event to the reader of a stream, and waits for it if it is slow; does nothing in an
+   * operation that is no stream.
+   *
+   * @param step the step in which it happened
+   * @param event the event
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  void show(int step, StreamEvent event) {
+    if (own != null && !own.put(event, scope)) {
+      throw end(step).orElseGet(() -> cancelled("the stream has ended"));
+    }
   }
 
   /**
@@ -572,6 +687,9 @@ public final class Operation implements AutoCloseable {
     closed = true;
     if (cancellation != null) {
       cancellation.close();
+    }
+    if (leaving != null) {
+      leaving.close();
     }
     try {
       scope.close();

@@ -4,6 +4,7 @@ import dev.warpwright.control.CircuitBreaker;
 import dev.warpwright.control.CircuitState;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.control.TargetSnapshot;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TargetSignals;
@@ -13,6 +14,7 @@ import dev.warpwright.route.PlanRequest;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlanner;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,10 +41,11 @@ final class Planning {
     this.affinity = affinity;
   }
 
-  RoutePlan plan(GenerateRequest request, Route route, Optional<ObjectForm> object) {
+  RoutePlan plan(
+      GenerateRequest request, Route route, Optional<ObjectForm> object, boolean streams) {
     PlanRequest.Builder asked =
         PlanRequest.builder(route)
-            .needs(request.needs())
+            .needs(streams ? withStreaming(request.needs()) : request.needs())
             .intent(request.taskIntent())
             .operationNeedsOneOf(object.map(ObjectForm::needsOneOf).orElse(Set.of()))
             .inputTokens(
@@ -59,6 +62,12 @@ final class Planning {
         .ifPresent(
             served -> asked.affinity(served, affinity.orElseThrow().policy().maxScoreLoss()));
     return planner.plan(asked.build(), this::signals, operations.incrementAndGet());
+  }
+
+  private static Set<Capability> withStreaming(Set<Capability> needs) {
+    Set<Capability> all = EnumSet.of(Capability.STREAMING);
+    all.addAll(needs);
+    return all;
   }
 
   private Optional<Target> conversation(GenerateRequest request) {

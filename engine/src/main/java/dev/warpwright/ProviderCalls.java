@@ -37,11 +37,11 @@ final class ProviderCalls implements Calls {
 
   /** Makes the call as a child of the scope. */
   @Override
-  public CallEnd make(TaskScope scope, Dispatch dispatch) {
+  public CallEnd make(TaskScope scope, Dispatch dispatch, Delivery delivery) {
     return switch (admit(scope, dispatch)) {
       case Place.Given(AdmissionPermit permit) -> {
         try {
-          yield reserveAndCall(scope, dispatch, permit);
+          yield reserveAndCall(scope, dispatch, delivery, permit);
         } finally {
           tell("giving a place back", permit::close);
         }
@@ -118,13 +118,14 @@ final class ProviderCalls implements Calls {
             "The admission controller failed: " + cause.getClass().getName() + "."));
   }
 
-  private CallEnd reserveAndCall(TaskScope scope, Dispatch dispatch, AdmissionPermit permit) {
+  private CallEnd reserveAndCall(
+      TaskScope scope, Dispatch dispatch, Delivery delivery, AdmissionPermit permit) {
     if (budget.isEmpty()) {
-      return call(scope, dispatch, permit);
+      return call(scope, dispatch, delivery, permit);
     }
     return switch (budget.get().reserve(scope, dispatch)) {
       case Budget.Result.Held(Budget.Reservation reservation) ->
-          callAndSettle(scope, dispatch, permit, reservation);
+          callAndSettle(scope, dispatch, delivery, permit, reservation);
       case Budget.Result.Denied(String message) -> new CallEnd.NoBudget(message);
       case Budget.Result.Over(Outcome.Cancelled<?>(String reason, boolean abandoned)) ->
           new CallEnd.Cancelled(reason, Optional.empty());
@@ -133,10 +134,14 @@ final class ProviderCalls implements Calls {
   }
 
   private CallEnd callAndSettle(
-      TaskScope scope, Dispatch dispatch, AdmissionPermit permit, Budget.Reservation reservation) {
+      TaskScope scope,
+      Dispatch dispatch,
+      Delivery delivery,
+      AdmissionPermit permit,
+      Budget.Reservation reservation) {
     CallEnd end;
     try {
-      end = call(scope, dispatch, permit);
+      end = call(scope, dispatch, delivery, permit);
     } catch (RuntimeException | Error e) {
       reservation.keepAsUncertain();
       throw e;
@@ -151,32 +156,24 @@ final class ProviderCalls implements Calls {
     return end;
   }
 
-  private CallEnd call(TaskScope scope, Dispatch dispatch, AdmissionPermit permit) {
+  private CallEnd call(
+      TaskScope scope, Dispatch dispatch, Delivery delivery, AdmissionPermit permit) {
     AtomicBoolean begun = new AtomicBoolean();
-    Outcome<ModelResponse> outcome =
-        scope.call(
-            "attempt",
-            dispatch.name(),
-            dispatch.deadline(),
-            () -> {
-              begun.set(true);
-              return Answers.ask(
-                  dispatch.target().provider(), dispatch.candidate().model(), dispatch.call());
-            });
+    Outcome<ModelResponse> outcome = delivery.call(scope, dispatch, () -> begun.set(true));
     return switch (outcome) {
       case Outcome.Success<ModelResponse>(ModelResponse response) -> {
         reconcile(permit, response.usage());
         yield new CallEnd.Answered(response, value(dispatch, response.usage()), false);
       }
       case Outcome.Failure<ModelResponse>(Throwable cause) ->
-          new CallEnd.Failed(cause, value(dispatch, Usage.ABSENT));
+          new CallEnd.Failed(cause, value(dispatch, delivery.partialUsage()));
       case Outcome.TimedOut<ModelResponse> late ->
           begun.get()
-              ? new CallEnd.TimedOut(true, value(dispatch, Usage.ABSENT))
+              ? new CallEnd.TimedOut(true, value(dispatch, delivery.partialUsage()))
               : new CallEnd.TimedOut(false, Optional.empty());
       case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) ->
           new CallEnd.Cancelled(
-              reason, begun.get() ? value(dispatch, Usage.ABSENT) : Optional.empty());
+              reason, begun.get() ? value(dispatch, delivery.partialUsage()) : Optional.empty());
     };
   }
 

@@ -216,11 +216,15 @@ final class SharedCalls<R> {
       lock.unlock();
     }
     Deadline deadline = Deadline.after(tree.time(), limit);
-    tree.detach(
-        "shared call",
-        "shared call " + flight.key,
-        UNBOUNDED,
-        () -> make(flight, made, deadline, call));
+    boolean started =
+        tree.detach(
+            "shared call",
+            "shared call " + flight.key,
+            UNBOUNDED,
+            () -> make(flight, made, deadline, call));
+    if (!started) {
+      failed(flight, made, new IllegalStateException("no thread for a shared call"));
+    }
   }
 
   private void make(Flight<R> flight, Made made, Deadline deadline, Call<? extends R> call) {

@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
@@ -50,8 +51,9 @@ final class ToolLoop {
       if (calls.isEmpty()) {
         return;
       }
-      requireToolsAllowed(step.response().finishReason(), operation.trace());
+      requireToolsAllowed(step.response(), operation.trace());
       List<ToolResult> results = runTools(step, calls);
+      results.forEach(result -> operation.show(step.step(), new StreamEvent.ToolReturned(result)));
       toolResults.addAll(results);
       messages.add(Message.tool(results));
       if (number == request.maxSteps()) {
@@ -60,18 +62,25 @@ final class ToolLoop {
     }
   }
 
+  /** Shows the end of the whole operation, if it is a stream. */
+  void showEnd() {
+    operation.show(lastStep().step(), new StreamEvent.Finish(finishReason(), usage(), true));
+  }
+
   /**
    * Refuses an answer that asks for tools although it was cut off, filtered or refused.
    *
    * @throws InvalidOutputException if no tool of it may run
    */
-  private static void requireToolsAllowed(FinishReason finish, OperationTrace trace) {
+  private static void requireToolsAllowed(ModelResponse answer, OperationTrace trace) {
+    FinishReason finish = answer.finishReason();
     if (finish.allowsTools()) {
       return;
     }
     throw new InvalidOutputException(
         finish.withoutTools(),
         "The answer asks for tools but ended with %s; no tool was run.".formatted(finish.kind()),
+        answer,
         trace);
   }
 
@@ -146,22 +155,31 @@ final class ToolLoop {
     return steps.getLast();
   }
 
-  /** The result, after the operation has been closed. */
-  GenerateResult result() {
-    ModelStep last = steps.getLast();
-    FinishReason finish = last.response().finishReason();
-    boolean asksForTools = !last.response().message().toolCalls().isEmpty();
+  private FinishReason finishReason() {
+    ModelResponse last = lastStep().response();
+    return last.message().toolCalls().isEmpty()
+        ? last.finishReason()
+        : new FinishReason(FinishReason.Kind.TOOL_CALLS, last.finishReason().raw());
+  }
+
+  private Usage usage() {
     Usage usage = Usage.ABSENT;
     for (ModelStep step : steps) {
       usage = usage.plus(step.response().usage());
     }
+    return usage;
+  }
+
+  /** The result, after the operation has been closed. */
+  GenerateResult result() {
+    ModelStep last = lastStep();
     return new GenerateResult(
         last.response().message().text(),
-        asksForTools ? new FinishReason(FinishReason.Kind.TOOL_CALLS, finish.raw()) : finish,
+        finishReason(),
         last.target(),
         Duration.ofNanos(time.nanoTime() - startNanos),
         operation.trace().attempts(),
-        usage,
+        usage(),
         last.decision(),
         steps,
         messages,

@@ -209,7 +209,7 @@ final class FailureHandlingTest {
     OperationTrace none = OperationTrace.NONE;
     return Stream.of(
         new InvalidRequestException(FailureKind.INVALID_REQUEST, "no"),
-        new InvalidOutputException(FailureKind.OUTPUT_SCHEMA, "no", none),
+        new InvalidOutputException(FailureKind.OUTPUT_SCHEMA, "no", null, none),
         new ConflictException("no", null, none),
         new OperationCancelledException("no", null, none),
         new UnknownOutcomeException("no", null, none));

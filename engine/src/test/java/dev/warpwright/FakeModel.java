@@ -1,14 +1,15 @@
 package dev.warpwright;
 
 import dev.warpwright.model.FinishReason;
-import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Role;
+import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import java.util.ArrayDeque;
@@ -18,14 +19,31 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
 
 /** A model that says what it was told to say, in order, and remembers what it was asked. */
-class FakeModel implements LanguageModel {
+class FakeModel implements StreamingModel {
   /** What the model does when it is called. */
   @FunctionalInterface
   interface Reply {
     ModelResponse to(ModelCall call) throws InterruptedException;
   }
+
+  /** What the model does when it is asked to stream. */
+  @FunctionalInterface
+  interface Telling {
+    ModelResponse to(ModelCall call, StreamingModel.Events events) throws InterruptedException;
+  }
+
+  /** A reply that tells by itself what comes. */
+  private record Live(Telling telling) implements Reply {
+    @Override
+    public ModelResponse to(ModelCall call) {
+      throw new AssertionError("not asked to stream");
+    }
+  }
+
+  private static final Pattern BEHIND_SPACES = Pattern.compile("(?<= )");
 
   private final Deque<Reply> replies = new ArrayDeque<>(); // guarded by itself
   private final List<ModelCall> calls = Collections.synchronizedList(new ArrayList<>());
@@ -44,6 +62,22 @@ class FakeModel implements LanguageModel {
       replies.add(reply);
     }
     return this;
+  }
+
+  /** Answers a stream. */
+  FakeModel tells(Telling telling) {
+    return then(new Live(telling));
+  }
+
+  /** Tells so much of an answer and fails then. */
+  FakeModel breaks(RuntimeException failure, String... pieces) {
+    return tells(
+        (call, events) -> {
+          for (String piece : pieces) {
+            events.tell(new ModelEvent.Text(piece));
+          }
+          throw failure;
+        });
   }
 
   FakeModel says(String text) {
@@ -133,6 +167,24 @@ class FakeModel implements LanguageModel {
 
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
+    return next(call).to(call);
+  }
+
+  /** Tells the text of a whole answer word by word. */
+  @Override
+  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+    Reply reply = next(call);
+    if (reply instanceof Live(Telling telling)) {
+      return telling.to(call, events);
+    }
+    ModelResponse response = reply.to(call);
+    for (String word : BEHIND_SPACES.splitAsStream(response.message().text()).toList()) {
+      events.tell(new ModelEvent.Text(word));
+    }
+    return response;
+  }
+
+  private Reply next(ModelCall call) {
     calls.add(call);
     Reply reply;
     synchronized (replies) {
@@ -141,7 +193,7 @@ class FakeModel implements LanguageModel {
     if (reply == null) {
       throw new AssertionError("call " + calls.size() + " was not expected");
     }
-    return reply.to(call);
+    return reply;
   }
 
   static ModelResponse answer(String text, FinishReason.Kind kind) {

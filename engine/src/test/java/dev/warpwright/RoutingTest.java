@@ -87,6 +87,7 @@ final class RoutingTest {
                 0,
                 0,
                 Duration.ofMillis(300),
+                Optional.empty(),
                 "",
                 Optional.empty(),
                 0,

@@ -117,7 +117,7 @@ final class Preflight {
 
   private void unusable(CallState call, String message) {
     if (agent.invalidInput() == InvalidInput.FAIL) {
-      throw new InvalidOutputException(FailureKind.OUTPUT_SCHEMA, message, trace);
+      throw new InvalidOutputException(FailureKind.OUTPUT_SCHEMA, message, null, trace);
     }
     refuse(call, message);
   }

@@ -12,11 +12,12 @@ import java.util.Optional;
  * @param retry 0 for the first dispatch to this target in this step, then counting
  * @param targetRank the target's index in the route decision
  * @param latency from the attempt's start to its end; zero for a skip
+ * @param timeToFirstText from the attempt's start to the first text of a stream
  * @param message what happened, redacted; empty for a success
  * @param failure the kind of a provider failure
  * @param status the HTTP status of a failure, 0 if there is none
  * @param requestId the provider's request id
- * @param usage the usage of a success
+ * @param usage the usage of a success, or what a stream that broke had reported
  * @param cost what it cost, if costs are accounted; a failure that reported no usage has a
  *     valuation without an amount, as it may have cost something
  * @param cacheHit whether the answer came from the cache, or from another operation's call
@@ -28,6 +29,7 @@ public record Attempt(
     int retry,
     int targetRank,
     Duration latency,
+    Optional<Duration> timeToFirstText,
     String message,
     Optional<ProviderException.Kind> failure,
     int status,
@@ -82,6 +84,7 @@ public record Attempt(
         0,
         targetRank,
         Duration.ZERO,
+        Optional.empty(),
         message,
         Optional.empty(),
         0,

@@ -24,9 +24,13 @@ public record ModelCapabilities(
   /** Text in, text out, nothing else. */
   public static final ModelCapabilities TEXT = of();
 
-  /** Text and tools with tool choice and parallel calls. */
+  /** Text and tools with tool choice and parallel calls, streamed too. */
   public static final ModelCapabilities TEXT_AND_TOOLS =
-      of(Capability.TOOLS, Capability.TOOL_CHOICE, Capability.PARALLEL_TOOL_CALLS);
+      of(
+          Capability.STREAMING,
+          Capability.TOOLS,
+          Capability.TOOL_CHOICE,
+          Capability.PARALLEL_TOOL_CALLS);
 
   /** Copies the set. */
   public ModelCapabilities {

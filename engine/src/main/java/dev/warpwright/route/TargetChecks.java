@@ -9,6 +9,7 @@ import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Redaction;
+import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolHistory;
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ final class TargetChecks {
       String why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
       return skip(Redaction.redact("The model could not be made: " + why));
     }
-    Verdict.Missed miss = firstMiss(request, target, capabilities, quote);
+    Verdict.Missed miss = firstMiss(request, target, model, capabilities, quote);
     return miss != null ? miss : new Verdict.Passed(model, capabilities);
   }
 
@@ -80,6 +81,7 @@ final class TargetChecks {
   private Verdict.@Nullable Missed firstMiss(
       PlanRequest request,
       Target target,
+      LanguageModel model,
       ModelCapabilities capabilities,
       @Nullable CostValuation quote) {
     Verdict.Missed miss = modelCapabilities(request, capabilities);
@@ -93,7 +95,7 @@ final class TargetChecks {
       miss = knownQuote(quote);
     }
     if (miss == null) {
-      miss = operation(request, capabilities);
+      miss = operation(request, model, capabilities);
     }
     if (miss == null) {
       miss = agentCapabilities(request, capabilities);
@@ -157,7 +159,10 @@ final class TargetChecks {
   }
 
   private static Verdict.@Nullable Missed operation(
-      PlanRequest request, ModelCapabilities capabilities) {
+      PlanRequest request, LanguageModel model, ModelCapabilities capabilities) {
+    if (request.needs().contains(Capability.STREAMING) && !(model instanceof StreamingModel)) {
+      return skip("The operation streams, and the model cannot: it is no StreamingModel.");
+    }
     Set<Capability> oneOf = request.operationNeedsOneOf();
     if (oneOf.isEmpty() || oneOf.stream().anyMatch(capabilities::has)) {
       return null;

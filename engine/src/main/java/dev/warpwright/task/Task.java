@@ -91,22 +91,32 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
     return path + " " + currentState();
   }
 
-  /** Starts the thread. A thread that cannot be started is a failure of the task. */
-  void start() {
+  /** Starts the thread. A thread that cannot be started is a failure of the task, and false. */
+  boolean start() {
     try {
       if (watch != null) {
         watch.begin();
       }
       thread.start();
+      return true;
     } catch (Throwable thrown) {
       end(new Outcome.Failure<>(thrown));
+      return false;
     }
   }
 
   /**
-   * Asks the task to stop: cancels what is open in it and interrupts it. Only the first call
-   * counts. Any thread.
+   * Asks the task to stop, as its deadline would: what is open in it is cancelled and it is
+   * interrupted; if it has not ended within the grace, its owner gives it up the next time it
+   * waits. Returns without waiting. Only the first call counts, and none after the task is done.
+   *
+   * @param reason why, for its {@link Outcome.Cancelled}
    */
+  public void cancel(String reason) {
+    stop(reason);
+  }
+
+  /** As {@link #cancel}. */
   void stop(String reason) {
     if (isRunning()) {
       // Past the deadline it is a timeout whoever notices first, so that the tasks of a nested

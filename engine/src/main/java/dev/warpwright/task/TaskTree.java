@@ -138,9 +138,11 @@ public final class TaskTree {
    * @param name its name and that of its thread
    * @param timeout how long it may take; not negative
    * @param body what it does; it should end soon after an interrupt
+   * @return whether it was started; false if the system had no thread for it, which is counted like
+   *     what it throws
    * @throws IllegalArgumentException if the timeout is negative
    */
-  public void detach(String kind, String name, Duration timeout, Runnable body) {
+  public boolean detach(String kind, String name, Duration timeout, Runnable body) {
     Objects.requireNonNull(body, "body");
     if (timeout.isNegative()) {
       throw new IllegalArgumentException("timeout must not be negative: " + timeout);
@@ -153,7 +155,17 @@ public final class TaskTree {
             });
     Task<?> task = new Task<>(this, kind, name, Deadline.after(time, timeout), quiet);
     loose.add(task);
-    task.start();
+    return task.start();
+  }
+
+  /**
+   * Until when the calling thread has time by what it runs in.
+   *
+   * @return the deadline of the innermost scope or task that it is in; never, if it is in none
+   */
+  public Deadline deadline() {
+    Node innermost = Node.innermost();
+    return innermost == null ? Deadline.never() : innermost.deadline;
   }
 
   /**

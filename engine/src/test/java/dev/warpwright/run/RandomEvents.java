@@ -273,6 +273,7 @@ final class RandomEvents {
         random.nextInt(),
         random.nextInt(),
         duration(),
+        optional(this::duration),
         text(),
         optional(() -> one(ProviderException.Kind.values())),
         random.nextInt(),

@@ -101,6 +101,7 @@ final class Knobs {
             .field("adaptive/1", "adaptivePolicy")
             .field("affinity/1", "affinityPolicy")
             .field("attemptTimeout/2", "attemptTimeouts")
+            .field("streamIdleTimeout/2", "streamIdleTimeouts")
             .field("carry/1", "carried")
             .field("cache/1", "cachePolicy")
             .field("budget/2", "budgetStore"));

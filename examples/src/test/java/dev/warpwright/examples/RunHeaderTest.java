@@ -41,6 +41,7 @@ class RunHeaderTest {
             0,
             0,
             Duration.ofMillis(1),
+            Optional.empty(),
             "",
             Optional.empty(),
             0,
