@@ -134,7 +134,12 @@ public sealed interface StreamEvent {
     }
   }
 
-  /** About how much memory it takes, in bytes. */
+  /**
+   * About how much memory an event takes while it waits for its reader.
+   *
+   * @param event the event
+   * @return the bytes
+   */
   static long weight(StreamEvent event) {
     return switch (event) {
       case TextDelta(String text) -> 64 + 2L * text.length();
