@@ -585,7 +585,7 @@ final class SharedCallsTest {
     Upstream second = new Upstream();
     Wanting leader = want("key", slow);
     Spine.await("the call", slow.began);
-    time.awaitAlarms(2);
+    time.awaitAlarmIn(LIMIT);
     time.advance(LIMIT.minusSeconds(1));
     Wanting follower = want("key", second);
     time.advance(Duration.ofSeconds(1));
