@@ -76,10 +76,11 @@ final class SharedCallsTest {
 
     @Override
     public Alarm alarm(long atNanoTime, Runnable action) {
+      Alarm alarm = time.alarm(atNanoTime - aheadNanos, action);
       if (action.toString().contains("operation")) {
-        waits.incrementAndGet();
+        waits.incrementAndGet(); // when it is armed, so that time may be moved
       }
-      return time.alarm(atNanoTime - aheadNanos, action);
+      return alarm;
     }
 
     @Override

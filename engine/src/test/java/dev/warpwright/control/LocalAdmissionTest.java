@@ -161,6 +161,7 @@ final class LocalAdmissionTest {
     waiting.get(0).admitted();
     waiting.get(1).admitted();
     assertTrue(controller.toString().contains("4 in flight, 1 waiting"), controller::toString);
+    settle(controller, List.of(waiting.get(2).thread())); // it has looked, too
     time.advance(TICK);
     assertEquals(AdmissionLimit.QUEUE_TIMEOUT, waiting.get(2).denied().limit());
     assertEquals(MINUTE, waiting.get(2).denied().waited());
