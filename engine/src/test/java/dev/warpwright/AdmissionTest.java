@@ -203,6 +203,7 @@ final class AdmissionTest {
     Caller<GenerateResult> stuck =
         Caller.start(() -> gateway.generate(ask(A).timeout(Duration.ofMillis(40)).build()));
     spine.a.awaitBusy();
+    spine.awaitWaitOf(Duration.ofMillis(40));
     spine.advance(40);
     spine.awaitWaitOf(Spine.GRACE);
     spine.advance(100);

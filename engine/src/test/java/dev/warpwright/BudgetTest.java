@@ -328,8 +328,8 @@ final class BudgetTest {
 
       @Override
       public void cancel() {
-        cancelled.incrementAndGet();
         held.cancel();
+        cancelled.incrementAndGet();
       }
 
       @Override

@@ -161,7 +161,7 @@ final class CacheTest {
     for (int i = 0; i < 50; i++) {
       callers.add(Caller.start(() -> gateway.generate(cached().build())));
     }
-    Spine.until("all of them", () -> waiting(gateway) == 50);
+    callers.forEach(caller -> caller.awaitWaitIn(SharedCalls.class, "share"));
     assertEquals(1, gateway.diagnostics().inFlightCacheKeys());
 
     gate.countDown();
@@ -177,12 +177,6 @@ final class CacheTest {
     assertEquals(0, gateway.diagnostics().inFlightCacheKeys());
   }
 
-  private static long waiting(Gateway gateway) {
-    return gateway.diagnostics().liveTasks().stream()
-        .filter(task -> task.kind().equals("operation"))
-        .count();
-  }
-
   @Test
   @Tag("R339")
   void a_shared_call_survives_the_cancel_of_its_leader_and_ends_with_the_last_who_leaves()
@@ -194,7 +188,7 @@ final class CacheTest {
         Caller.start(() -> gateway.generate(cached().cancellation(leading).build()));
     Spine.until("the call", () -> spine.a.count() == 1);
     Caller<GenerateResult> follower = Caller.start(() -> gateway.generate(cached().build()));
-    Spine.until("the follower", () -> waiting(gateway) == 2);
+    follower.awaitWaitIn(SharedCalls.class, "share");
 
     leading.cancel("gone");
     leader.failure(OperationCancelledException.class);
@@ -237,7 +231,7 @@ final class CacheTest {
                 }
               }));
     }
-    Spine.until("all of them", () -> waiting(gateway) == 50);
+    callers.forEach(caller -> caller.awaitWaitIn(SharedCalls.class, "share"));
 
     gate.countDown();
 

@@ -137,6 +137,7 @@ final class CachedResponsesTest {
     backend.kept.put(KEY, ANSWER);
     backend.stalls = true;
     Caller<Optional<ModelResponse>> caller = Caller.start(() -> get(responses));
+    Spine.until("the look-up", () -> backend.gets.get() == 1);
     awaitWaitOf(TIMEOUT);
     time.advance(TIMEOUT);
 
@@ -225,6 +226,7 @@ final class CachedResponsesTest {
     backend.stalls = true;
     responses.put(KEY, ANSWER);
     Spine.until("the write", () -> backend.puts.get() == 1);
+    awaitWaitOf(TIMEOUT);
     Caller<Boolean> flush = Caller.start(() -> responses.flush(Duration.ofMinutes(1)));
     awaitWaitOf(Duration.ofMinutes(1));
     time.advance(TIMEOUT.minusMillis(1));
@@ -262,6 +264,7 @@ final class CachedResponsesTest {
     backend.stalls = true;
     responses.put(KEY, ANSWER);
     Spine.until("the write", () -> backend.puts.get() == 1);
+    awaitWaitOf(TIMEOUT);
     time.advance(TIMEOUT);
     Spine.until("the end of the write", () -> responses.pendingWrites() == 0);
     assertEquals(1, backend.interrupts.get());

@@ -3,6 +3,7 @@ package dev.warpwright;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.warpwright.task.TaskScope;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -35,6 +36,28 @@ final class Caller<T> {
 
   void interrupt() {
     thread.interrupt();
+  }
+
+  /**
+   * Waits until the call is in this method and waits there in a scope: for a step of it that leaves
+   * no trace to others, such as entering a shared call.
+   */
+  void awaitWaitIn(Class<?> type, String method) {
+    Spine.until("a wait in " + type.getSimpleName() + "." + method, () -> waitsIn(type, method));
+  }
+
+  private boolean waitsIn(Class<?> type, String method) {
+    StackTraceElement[] trace = thread.getStackTrace();
+    for (int i = 1; i < trace.length; i++) {
+      if (isIn(trace[i], type, method) && isIn(trace[i - 1], TaskScope.class, "await")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isIn(StackTraceElement frame, Class<?> type, String method) {
+    return frame.getClassName().equals(type.getName()) && frame.getMethodName().equals(method);
   }
 
   /** Whether the thread's interrupt flag was set when the call came back. */

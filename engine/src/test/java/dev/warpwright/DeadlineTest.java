@@ -376,6 +376,7 @@ final class DeadlineTest {
                 .retry(new dev.warpwright.control.RetryPolicy(0, Duration.ZERO, 0)));
 
     Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A)));
+    spine.a.awaitBusy();
     spine.awaitWaitOf(Duration.ofSeconds(3));
     spine.advance(3_000);
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -167,9 +168,9 @@ final class GatewayCloseTest {
     assertFalse(Thread.currentThread().isInterrupted());
   }
 
-  /** Carriers of virtual threads, which those of other tests may still need. */
+  /** Carriers of virtual threads and the like, which other tests may still need. */
   private static boolean isOfTheJvm(Thread thread) {
-    return thread.getName().startsWith("ForkJoinPool-");
+    return !Objects.equals(thread.getThreadGroup(), Thread.currentThread().getThreadGroup());
   }
 
   @Test

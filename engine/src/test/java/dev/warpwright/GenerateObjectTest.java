@@ -468,6 +468,7 @@ final class GenerateObjectTest {
                     .gateway()
                     .generateObject(trip(ask(A).timeout(Duration.ofSeconds(1)).build())));
     spine.a.awaitBusy();
+    spine.awaitWaitOf(Duration.ofSeconds(1));
     spine.advance(1_000);
 
     caller.failure(DeadlineExceededException.class);
@@ -494,6 +495,7 @@ final class GenerateObjectTest {
             .build();
     Caller<ObjectResult<String>> caller = Caller.start(() -> spine.gateway().generateObject(asked));
     Spine.await("the mapper", busy);
+    spine.awaitWaitOf(Duration.ofSeconds(1));
     spine.advance(1_000);
 
     caller.failure(DeadlineExceededException.class);

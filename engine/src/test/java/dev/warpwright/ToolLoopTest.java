@@ -216,7 +216,9 @@ final class ToolLoopTest {
             .enabledIf(
                 input -> {
                   asked.countDown();
-                  LockSupport.park(); // until the deadline interrupts it
+                  while (!Thread.currentThread().isInterrupted()) { // by the deadline
+                    LockSupport.park();
+                  }
                   return true;
                 })
             .build();

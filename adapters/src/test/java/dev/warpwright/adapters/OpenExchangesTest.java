@@ -50,6 +50,7 @@ final class OpenExchangesTest {
                     .adapter("openai", openAi)
                     .adapter("responses", responses)
                     .adapter("claude", anthropic)
+                    .abandonGrace(Duration.ofSeconds(5)) // they all end, however slowly
                     .build())) {
       leaks.watch(Leftovers.count("of OpenAI", openAi::openExchanges));
       leaks.watch(Leftovers.count("of Responses", responses::openExchanges));

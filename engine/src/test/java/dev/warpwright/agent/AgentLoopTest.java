@@ -42,6 +42,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -724,6 +725,7 @@ final class AgentLoopTest {
   void a_tool_that_runs_into_its_own_timeout_twice_is_not_run_for_ever(EffectClass effect)
       throws Exception {
     AtomicInteger began = new AtomicInteger();
+    Semaphore beginnings = new Semaphore(0);
     CountDownLatch never = new CountDownLatch(1);
     Tool slow =
         Tool.builder(
@@ -733,6 +735,7 @@ final class AgentLoopTest {
                 effect,
                 (input, context) -> {
                   began.incrementAndGet();
+                  beginnings.release();
                   never.await();
                   return null;
                 })
@@ -746,9 +749,7 @@ final class AgentLoopTest {
                 () -> {
                   try {
                     for (int i = 0; i < expected; i++) {
-                      while (began.get() <= i) {
-                        Thread.onSpinWait();
-                      }
+                      beginnings.acquire();
                       program.time.awaitAlarms(1);
                       program.time.advance(Duration.ofSeconds(5));
                     }

@@ -570,9 +570,10 @@ final class CancelTest {
     }
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // it leaves the processor to the driver
   private RunStatus cancelOnceThere(RunKey run) {
     while (runs.state(run).isEmpty()) {
-      Thread.onSpinWait();
+      Thread.yield();
     }
     return runs.cancel(run).status();
   }

@@ -64,9 +64,10 @@ final class DecisionNeededTest {
     return needed;
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // it only saves processor time
   private void awaitQuiet() {
     while (program.gateway.tasks().liveCount() > 0) {
-      Thread.onSpinWait();
+      Thread.yield();
     }
   }
 

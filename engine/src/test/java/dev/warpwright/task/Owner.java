@@ -32,17 +32,17 @@ final class Owner<T> {
     return thread;
   }
 
-  /** What the thread returned, within 10 s of real time; what it threw is thrown. */
+  /** What the thread returned, within a minute of real time; what it threw is thrown. */
   T get() throws Exception {
     try {
-      return future.get(10, TimeUnit.SECONDS);
+      return future.get(60, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof Error error) {
         throw error;
       }
       throw (Exception) e.getCause();
     } catch (TimeoutException e) {
-      AssertionError stuck = new AssertionError("the owner has not returned within 10 s");
+      AssertionError stuck = new AssertionError("the owner has not returned within a minute");
       stuck.setStackTrace(thread.getStackTrace());
       throw stuck;
     }

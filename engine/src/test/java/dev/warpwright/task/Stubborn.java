@@ -27,6 +27,10 @@ final class Stubborn implements Callable<String> {
     released.countDown();
   }
 
+  boolean hasStarted() {
+    return started.getCount() == 0;
+  }
+
   void awaitStarted() throws InterruptedException {
     TaskFixture.await("start", started);
   }

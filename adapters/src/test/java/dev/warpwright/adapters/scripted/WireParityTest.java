@@ -181,7 +181,7 @@ class WireParityTest {
     caller.interrupt();
     ClientClose close = server.awaitClose(1, Duration.ofSeconds(10));
     assertEquals(ClientClose.Phase.WAITING, close.phase());
-    assertTrue(close.after(interrupted).toMillis() < 1_000, close::toString);
+    assertTrue(close.after(interrupted).toMillis() < 10_000, close::toString);
     caller.join();
   }
 }
