@@ -18,6 +18,12 @@ final class Connection {
   private static final byte[] CONTINUE =
       "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1);
 
+  /**
+   * How long a reset lets wait behind a stream. It throws away what the client has not
+   * acknowledged, and many small writes are acknowledged late: Linux delays that for 40 ms.
+   */
+  private static final Duration DELIVERY = Duration.ofMillis(60);
+
   private final Socket socket;
   private final long number;
   private final Endpoint endpoint;
@@ -160,6 +166,9 @@ final class Connection {
       if (cut.end() == Fault.End.CLEAN) {
         stream.end();
         return keepAlive;
+      }
+      if (cut.end() == Fault.End.RESET) {
+        in.expectSilence(DELIVERY);
       }
       return endCut(cut.end(), in);
     } finally {
