@@ -35,21 +35,26 @@ final class AnswerReader {
             node,
             place,
             "text",
+            "pieces",
             "json",
             "refusal",
             "tools",
             "thinking",
             "usage",
             "finish",
-            "latency");
+            "latency",
+            "stream");
     List<Tool> tools = tools(answer);
     Words words = words(answer);
     if (tools.isEmpty() && words instanceof Words.None) {
-      throw place.refuse("says nothing: at least one of text, json, refusal and tools is needed");
+      throw place.refuse(
+          "says nothing: at least one of text, pieces, json, refusal and tools is needed");
     }
     if (words instanceof Words.Refusal && (!tools.isEmpty() || answer.has("finish"))) {
       throw place.refuse("a refusal stands alone: without text, json, tools and finish");
     }
+    Optional<StreamReader> stream =
+        answer.value("stream").map(form -> StreamReader.of(form, place.member("stream")));
     return new AnswerTemplate(
         answer.text("thinking").map(text -> template(answer, "thinking")),
         words,
@@ -59,12 +64,17 @@ final class AnswerReader {
             .map(usage -> usage(usage, place.member("usage")))
             .orElse(Usage.ABSENT),
         finish(answer),
-        answer.duration("latency").orElse(Duration.ZERO));
+        answer.duration("latency").orElse(Duration.ZERO),
+        stream.map(StreamReader::chunks).orElse(ScriptedChunks.DEFAULT),
+        stream.map(StreamReader::wire).orElse(WireForm.DEFAULT));
   }
 
   private Words words(Fields answer) {
     List<Words> present = new ArrayList<>();
     answer.text("text").ifPresent(text -> present.add(new Words.Text(template(answer, "text"))));
+    if (answer.has("pieces")) {
+      present.add(new Words.Pieces(pieces(answer)));
+    }
     answer
         .value("json")
         .ifPresent(
@@ -75,9 +85,20 @@ final class AnswerReader {
         .text("refusal")
         .ifPresent(text -> present.add(new Words.Refusal(template(answer, "refusal"))));
     if (present.size() > 1) {
-      throw answer.place().refuse("has more than one of text, json and refusal");
+      throw answer.place().refuse("has more than one of text, pieces, json and refusal");
     }
     return present.isEmpty() ? new Words.None() : present.getFirst();
+  }
+
+  private List<Template> pieces(Fields answer) {
+    List<Template> pieces = new ArrayList<>();
+    for (Fields.Element element : answer.list("pieces")) {
+      if (!element.node().isString()) {
+        throw element.place().refuse("must be a string, but is " + Fields.kind(element.node()));
+      }
+      pieces.add(Template.of(element.node().stringValue(), variables, element.place()));
+    }
+    return pieces;
   }
 
   private Template template(Fields fields, String key) {

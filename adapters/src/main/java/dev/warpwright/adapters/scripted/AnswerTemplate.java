@@ -16,6 +16,8 @@ import java.util.Optional;
  * @param usage what it reports
  * @param finish why it ends, if it says so
  * @param latency how long it takes
+ * @param chunks how it is streamed
+ * @param wire how a server writes a stream of it
  */
 record AnswerTemplate(
     Optional<Template> thinking,
@@ -23,7 +25,9 @@ record AnswerTemplate(
     List<Tool> tools,
     Usage usage,
     Optional<FinishReason> finish,
-    Duration latency) {
+    Duration latency,
+    ScriptedChunks chunks,
+    WireForm wire) {
   /** What an answer says beside its calls. */
   sealed interface Words {
     /** Nothing. */
@@ -31,6 +35,9 @@ record AnswerTemplate(
 
     /** Words. */
     record Text(Template template) implements Words {}
+
+    /** Words in prescribed pieces. */
+    record Pieces(List<Template> templates) implements Words {}
 
     /** A JSON value as text. */
     record Value(JsonTemplate template) implements Words {}
@@ -53,6 +60,9 @@ record AnswerTemplate(
         switch (words) {
           case Words.None() -> ScriptedAnswer.empty();
           case Words.Text(var template) -> ScriptedAnswer.text(template.fill(variables));
+          case Words.Pieces(var templates) ->
+              ScriptedAnswer.pieces(
+                  templates.stream().map(template -> template.fill(variables)).toList());
           case Words.Value(var template) -> ScriptedAnswer.text(template.fill(variables).text());
           case Words.Refusal(var template) -> ScriptedAnswer.refusal(template.fill(variables));
         };
@@ -67,7 +77,7 @@ record AnswerTemplate(
                 answer.withMalformedTool(name, arguments.fill(variables));
           };
     }
-    answer = answer.withUsage(usage).withLatency(latency);
+    answer = answer.withUsage(usage).withLatency(latency).withChunks(chunks).with(wire);
     return finish.isPresent() ? answer.withFinish(finish.get()) : answer;
   }
 }

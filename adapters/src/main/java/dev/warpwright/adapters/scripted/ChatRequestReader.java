@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -21,6 +22,8 @@ import tools.jackson.databind.JsonNode;
  * Fields that say nothing to a script are not looked at.
  */
 final class ChatRequestReader {
+  private static final Set<String> STREAM_OPTIONS = Set.of("include_usage", "include_obfuscation");
+
   private final List<Message> messages = new ArrayList<>();
 
   /** Calls of the latest assistant message that have no result yet, by id. */
@@ -28,13 +31,11 @@ final class ChatRequestReader {
 
   private ChatRequestReader() {}
 
-  static Conversation read(JsonNode root) throws RefusedException {
+  static ModelRequest read(JsonNode root) throws RefusedException {
     if (!root.isObject()) {
       throw refuse("The body must be a JSON object.", null);
     }
-    if (root.path("stream").asBoolean(false)) {
-      throw refuse("This server does not stream yet.", "stream");
-    }
+    ResponseForm form = ResponseForm.read(root, STREAM_OPTIONS);
     String model = text(root, "model", "");
     checkTools(root);
     JsonNode messages = root.path("messages");
@@ -47,7 +48,7 @@ final class ChatRequestReader {
     }
     reader.requireAnswered("messages");
     reader.checkFormat(root.path("response_format"));
-    return Conversation.of(model, reader.messages);
+    return new ModelRequest(Conversation.of(model, reader.messages), form);
   }
 
   private void add(JsonNode message, String path) throws RefusedException {

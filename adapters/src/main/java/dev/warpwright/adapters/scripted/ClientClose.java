@@ -15,12 +15,19 @@ import java.time.Duration;
  * @param connection the number of the connection, from 1
  * @param number the number of the request that was owed a response; 0 if none was
  * @param phase what the server was doing
+ * @param events how many events of a stream it had sent by then, signs of life not counted
  * @param reset whether the client reset the connection rather than ending it in order
  * @param atNanos when, on the scale of {@link System#nanoTime()}
  * @param sinceRequest the time since the request had arrived, zero if none was owed a response
  */
 public record ClientClose(
-    long connection, long number, Phase phase, boolean reset, long atNanos, Duration sinceRequest) {
+    long connection,
+    long number,
+    Phase phase,
+    long events,
+    boolean reset,
+    long atNanos,
+    Duration sinceRequest) {
   /** What a server was doing when its client closed. */
   public enum Phase {
     /** It waited for the next request: the ordinary end of a kept connection. */
@@ -29,8 +36,10 @@ public record ClientClose(
     READING,
     /** It stalled, or waited out a latency, before its response. */
     WAITING,
-    /** It was writing its response. */
-    WRITING
+    /** It was writing its response as a whole. */
+    WRITING,
+    /** It was in the middle of a stream: it wrote, paused or stalled. */
+    STREAMING
   }
 
   /**

@@ -37,24 +37,26 @@ final class Endpoint {
       return Decision.plain(ServerResponse.json(200, "{\"status\":\"ok\"}"));
     }
     Protocol protocol = protocol(request);
-    Conversation conversation;
+    ModelRequest asked;
     try {
       checkAddress(request);
       protocol.checkHeaders(request, requiredKey);
-      conversation = protocol.read(request.body());
+      asked = protocol.read(request.body());
     } catch (RefusedException e) {
       return refuse(e, request, connection);
     }
-    FaultSchedule.Arrival arrival = faults.arrive(conversation);
-    Reply reply = reply(protocol, conversation, arrival.fault());
+    FaultSchedule.Arrival arrival = faults.arrive(asked.conversation());
+    Reply reply = reply(protocol, asked, arrival.fault());
     String id = "req_" + arrival.number();
     Decision decision =
         new Decision(
             arrival.number(),
             reply.response.with(protocol.requestIdHeader(), id),
+            reply.stream,
             reply.delay,
             reply.broken);
-    int status = reply.broken.isPresent() ? 0 : reply.response.status();
+    boolean sent = reply.broken.isEmpty() || reply.broken.get() instanceof Fault.InBody;
+    int status = sent ? reply.response.status() : 0;
     record(request, connection, arrival.number(), reply.outcome, status, reply.cause, now);
     return decision;
   }
@@ -129,35 +131,59 @@ final class Endpoint {
       ExchangeOutcome outcome,
       Optional<String> cause,
       ServerResponse response,
+      Optional<ServerStream> stream,
       Duration delay,
       Optional<Fault.Broken> broken) {
+    static Reply plain(ExchangeOutcome outcome, Optional<String> cause, ServerResponse response) {
+      return new Reply(outcome, cause, response, Optional.empty(), Duration.ZERO, Optional.empty());
+    }
+
     Reply slower(Duration more) {
-      return new Reply(outcome, cause, response, delay.plus(more), broken);
+      return new Reply(outcome, cause, response, stream, delay.plus(more), broken);
+    }
+
+    /** The same as what a fault made of it. */
+    Reply faulty(String place) {
+      return new Reply(
+          ExchangeOutcome.FAULT, Optional.of(place), response, stream, Duration.ZERO, broken);
+    }
+
+    Reply breaking(Fault.Broken fault) {
+      return stream.isPresent() && fault instanceof Fault.InBody happens
+          ? happening(happens)
+          : new Reply(outcome, cause, response, Optional.empty(), delay, Optional.of(fault));
+    }
+
+    /** The same with something that happens in its stream, if it is one. */
+    Reply happening(Fault.InBody fault) {
+      return new Reply(
+          outcome, cause, response, stream.map(told -> told.with(fault)), delay, broken);
     }
   }
 
-  private Reply reply(Protocol protocol, Conversation conversation, Optional<FaultRule> rule) {
+  private Reply reply(Protocol protocol, ModelRequest asked, Optional<FaultRule> rule) {
+    boolean streamed = asked.form().stream();
     if (rule.isEmpty()) {
-      return answer(protocol, conversation);
+      return answer(protocol, asked, streamed);
     }
-    Optional<String> place = Optional.of(rule.get().place());
+    String place = rule.get().place();
     return switch (rule.get().fault()) {
-      case Fault.SlowHeaders(Duration delay) -> answer(protocol, conversation).slower(delay);
+      case Fault.SlowHeaders(Duration delay) -> answer(protocol, asked, streamed).slower(delay);
       case Fault.Status status -> fault(place, failure(protocol, status));
       case Fault.NoJson() ->
           fault(place, ServerResponse.json(200, "<html>This is no JSON.</html>"));
-      case Fault.Broken broken ->
-          new Reply(
-              ExchangeOutcome.FAULT,
-              place,
-              answer(protocol, conversation).response,
-              Duration.ZERO,
-              Optional.of(broken));
+      case Fault.WrongType() -> answer(protocol, asked, !streamed).faulty(place);
+      case Fault.ErrorEvent event ->
+          streamed
+              ? answer(protocol, asked, true).faulty(place).happening(event)
+              : fault(
+                  place, ServerResponse.json(200, protocol.error(event.code(), event.message())));
+      case Fault.Broken broken -> answer(protocol, asked, streamed).faulty(place).breaking(broken);
     };
   }
 
-  private static Reply fault(Optional<String> place, ServerResponse response) {
-    return new Reply(ExchangeOutcome.FAULT, place, response, Duration.ZERO, Optional.empty());
+  private static Reply fault(String place, ServerResponse response) {
+    return Reply.plain(ExchangeOutcome.FAULT, Optional.of(place), response);
   }
 
   private static ServerResponse failure(Protocol protocol, Fault.Status fault) {
@@ -173,7 +199,8 @@ final class Endpoint {
     return ServerResponse.of(status, fault.headers(), body.contentType(), body.text());
   }
 
-  private Reply answer(Protocol protocol, Conversation conversation) {
+  private Reply answer(Protocol protocol, ModelRequest asked, boolean streamed) {
+    Conversation conversation = asked.conversation();
     Optional<Script.Reply> reply;
     try {
       reply = script.answer(conversation);
@@ -186,23 +213,19 @@ final class Endpoint {
     if (reply.isEmpty()) {
       return failure(protocol.scriptError(Failures.noRuleText(conversation), Failures.NO_RULE));
     }
-    ScriptedAnswer answer = reply.get().answer();
-    String modelId = conversation.modelId();
-    String body = protocol.write(modelId, answer.to(modelId, conversation.messages()));
+    Said said = Said.of(reply.get().answer(), asked);
     return new Reply(
         ExchangeOutcome.ANSWERED,
         Optional.of(reply.get().rule()),
-        ServerResponse.json(200, body),
-        answer.latency(),
+        streamed ? ServerResponse.events() : ServerResponse.json(200, protocol.write(said)),
+        streamed
+            ? Optional.of(new ServerStream(protocol, said, Optional.empty()))
+            : Optional.empty(),
+        said.answer().latency(),
         Optional.empty());
   }
 
   private static Reply failure(String body) {
-    return new Reply(
-        ExchangeOutcome.NO_RULE,
-        Optional.empty(),
-        ServerResponse.json(500, body),
-        Duration.ZERO,
-        Optional.empty());
+    return Reply.plain(ExchangeOutcome.NO_RULE, Optional.empty(), ServerResponse.json(500, body));
   }
 }

@@ -37,6 +37,11 @@ final class ErrorBody {
     return of("script_error", message, null, code);
   }
 
+  /** An error inside a success; the code speaks. */
+  static String ofCode(String code, String message) {
+    return of("server_error", message, null, code);
+  }
+
   private static String type(int status) {
     return switch (status) {
       case 401 -> "authentication_error";

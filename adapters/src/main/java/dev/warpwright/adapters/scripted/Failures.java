@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
+import dev.warpwright.adapters.http.ErrorTable;
 import dev.warpwright.adapters.http.RetryAfter;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ProviderException;
@@ -7,6 +8,7 @@ import java.net.http.HttpHeaders;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -22,6 +24,9 @@ final class Failures {
   private Failures() {}
 
   static ProviderException status(Fault.Status fault, String requestId, Instant now) {
+    if (fault.status() == 200) {
+      return success(fault, requestId);
+    }
     String body =
         fault.body().map(Fault.Body::text).orElseGet(() -> ErrorBody.scripted(fault.status()));
     Optional<JsonNode> error = error(body);
@@ -35,6 +40,35 @@ final class Failures {
         .requestId(requestId)
         .providerMessage(message.orElse(null))
         .retryAfter(RetryAfter.read(headers(fault), error, fault.status(), now).orElse(null))
+        .build();
+  }
+
+  /** A success is a failure if it holds an error, or anything that the script says itself. */
+  private static ProviderException success(Fault.Status fault, String requestId) {
+    Optional<JsonNode> error = error(fault.body().map(Fault.Body::text).orElse(""));
+    Optional<String> code = text(error, "code").or(() -> text(error, "type"));
+    return error.isEmpty()
+        ? garbage(requestId)
+        : event(code.orElse(null), text(error, "message").orElse(null), requestId);
+  }
+
+  static ProviderException event(Fault.ErrorEvent fault, String requestId) {
+    return event(fault.code(), fault.message(), requestId);
+  }
+
+  private static ProviderException event(
+      @Nullable String code, @Nullable String message, String requestId) {
+    String name = code == null ? "" : code.toLowerCase(Locale.ROOT);
+    boolean overflow = ErrorTable.COMMON_CONTEXT_NAMES.contains(name);
+    return ProviderException.builder(
+            overflow
+                ? ProviderException.Kind.CONTEXT_LENGTH
+                : ProviderException.Kind.PROVIDER_EVENT,
+            "Scripted error inside a successful response.")
+        .status(ErrorTable.COMMON_NAMES.getOrDefault(name, 0))
+        .code(code)
+        .requestId(requestId)
+        .providerMessage(message)
         .build();
   }
 

@@ -1,21 +1,30 @@
 package dev.warpwright.adapters.scripted;
 
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.InvalidRequestException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the {@code faults} of a script. */
 final class FaultReader {
   private static final List<String> EFFECTS =
-      List.of("status", "stall", "reset", "cutBodyAfter", "garbage", "slowHeaders");
+      List.of(
+          "status",
+          "stall",
+          "reset",
+          "cut",
+          "cutBodyAfter",
+          "errorEvent",
+          "wrongType",
+          "garbage",
+          "slowHeaders");
   private static final Pattern HEADER_NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}");
   private static final Pattern HEADER_VALUE = Pattern.compile("[ -~]{0,1024}");
 
@@ -23,7 +32,32 @@ final class FaultReader {
   private static final Set<String> OWN_HEADERS =
       Set.of("content-length", "transfer-encoding", "connection");
 
+  /** How a script says where in a body something happens. */
+  private static final List<String> POINTS = List.of("bytes", "events", "chunks", "before");
+
+  /** An event never stands in the middle of another. */
+  private static final List<String> EVENT_POINTS = List.of("events", "chunks", "before");
+
   private FaultReader() {}
+
+  /** Where a reset hits. */
+  private enum Moment {
+    BEFORE_HEADERS,
+    AFTER_HEADERS,
+    IN_BODY
+  }
+
+  /** In front of what something may happen. */
+  private enum Signal {
+    FINISH(Mark.FINISH),
+    TERMINATOR(Mark.TERMINATOR);
+
+    private final Mark mark;
+
+    Signal(Mark mark) {
+      this.mark = mark;
+    }
+  }
 
   /** What a script calls the two kinds of garbage. */
   private enum Garbage {
@@ -53,7 +87,10 @@ final class FaultReader {
             "body",
             "stall",
             "reset",
+            "cut",
             "cutBodyAfter",
+            "errorEvent",
+            "wrongType",
             "garbage",
             "slowHeaders");
     long every = fault.number("every", 1, Long.MAX_VALUE).orElse(1);
@@ -84,17 +121,93 @@ final class FaultReader {
     return switch (effect) {
       case "status" -> status(fault);
       case "stall" -> stall(fault);
-      case "reset" -> new Fault.Reset(choice(fault, "reset", Fault.Moment.class));
+      case "reset" -> reset(fault);
+      case "cut" -> cut(fault);
       case "cutBodyAfter" ->
-          new Fault.CutBody((int) fault.number(effect, 0, Integer.MAX_VALUE).orElse(0));
+          new Fault.Cut(
+              new Point.Bytes(fault.number(effect, 0, Integer.MAX_VALUE).orElse(0)),
+              Fault.End.IN_CHUNK);
+      case "errorEvent" -> errorEvent(fault);
+      case "wrongType" -> wrongType(fault);
       case "garbage" -> garbage(fault);
       default -> new Fault.SlowHeaders(fault.duration(effect).orElse(Duration.ZERO));
     };
   }
 
   private static Fault stall(Fields fault) {
+    Optional<JsonNode> node = fault.value("stall").filter(JsonNode::isObject);
+    if (node.isPresent()) {
+      return new Fault.StallIn(requiredPoint(object(fault, "stall", POINTS)));
+    }
     onlyTrue(fault, "stall");
     return new Fault.Stall();
+  }
+
+  private static Fault reset(Fields fault) {
+    return switch (required(fault, "reset", Moment.class)) {
+      case BEFORE_HEADERS -> new Fault.Reset(false);
+      case AFTER_HEADERS -> new Fault.Reset(true);
+      case IN_BODY -> new Fault.Cut(new Point.Half(), Fault.End.RESET);
+    };
+  }
+
+  private static Fault cut(Fields fault) {
+    Fields cut = object(fault, "cut", POINTS, "end");
+    return new Fault.Cut(
+        requiredPoint(cut), cut.choice("end", Fault.End.class).orElse(Fault.End.IN_CHUNK));
+  }
+
+  private static Fault errorEvent(Fields fault) {
+    Fields event = object(fault, "errorEvent", EVENT_POINTS, "code", "message", "failed");
+    event.required("code", "the provider's code of the error");
+    return new Fault.ErrorEvent(
+        point(event).orElse(new Point.Chunks(0)),
+        event.text("code").orElse(""),
+        event.text("message").orElse("The script reports an error."),
+        event.bool("failed").orElse(false));
+  }
+
+  private static Fault wrongType(Fields fault) {
+    onlyTrue(fault, "wrongType");
+    return new Fault.WrongType();
+  }
+
+  /** Takes an object that may say where something happens, and more. */
+  private static Fields object(Fields fault, String key, List<String> points, String... more) {
+    List<String> allowed = new ArrayList<>(points);
+    allowed.addAll(List.of(more));
+    JsonNode node = fault.required(key, "an object");
+    return Fields.of(node, fault.place(key), allowed.toArray(new String[0]));
+  }
+
+  private static Point requiredPoint(Fields fields) {
+    return point(fields).orElseThrow(() -> notOnePoint(fields, "none"));
+  }
+
+  private static InvalidRequestException notOnePoint(Fields fields, String present) {
+    return fields
+        .place()
+        .refuse("must have exactly one of " + String.join(", ", POINTS) + ", but has " + present);
+  }
+
+  private static Optional<Point> point(Fields fields) {
+    List<String> present = POINTS.stream().filter(fields::has).toList();
+    if (present.size() > 1) {
+      throw notOnePoint(fields, String.join(", ", present));
+    }
+    if (present.isEmpty()) {
+      return Optional.empty();
+    }
+    if (fields.has("before")) {
+      return fields.choice("before", Signal.class).map(signal -> new Point.Before(signal.mark));
+    }
+    long count = fields.number(present.getFirst(), 0, Integer.MAX_VALUE).orElse(0);
+    return Optional.of(
+        switch (present.getFirst()) {
+          case "bytes" -> new Point.Bytes(count);
+          case "events" -> new Point.Events(count);
+          default -> new Point.Chunks(count);
+        });
   }
 
   private static Fault garbage(Fields fault) {
@@ -102,7 +215,7 @@ final class FaultReader {
       onlyTrue(fault, "garbage");
       return new Fault.NoHttp();
     }
-    return switch (choice(fault, "garbage", Garbage.class)) {
+    return switch (required(fault, "garbage", Garbage.class)) {
       case BYTES -> new Fault.NoHttp();
       case BODY -> new Fault.NoJson();
     };
@@ -114,28 +227,20 @@ final class FaultReader {
     }
   }
 
-  private static <E extends Enum<E>> E choice(Fields fault, String key, Class<E> type) {
-    String name = fault.text(key).orElse("");
-    E[] constants = type.getEnumConstants();
-    return Arrays.stream(constants)
-        .filter(constant -> constant.name().equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                fault
-                    .place(key)
-                    .refuse(
-                        "must be "
-                            + Arrays.stream(constants)
-                                .map(Enum::name)
-                                .collect(Collectors.joining(" or "))
-                            + ", but is \""
-                            + name
-                            + "\""));
+  private static <E extends Enum<E>> E required(Fields fault, String key, Class<E> type) {
+    return fault
+        .choice(key, type)
+        .orElseThrow(() -> new AssertionError("The effect " + key + " was chosen by its key."));
   }
 
   private static Fault status(Fields fault) {
-    int status = (int) fault.number("status", 400, 599).orElse(500);
+    int status = (int) fault.number("status", 200, 599).orElse(500);
+    if (status > 200 && status < 400) {
+      throw fault.place("status").refuse("must be 200 or 400 to 599, but is the number " + status);
+    }
+    if (status == 200 && !fault.has("body")) {
+      throw fault.place().refuse("a status of 200 needs a body");
+    }
     return new Fault.Status(status, headers(fault), fault.value("body").map(FaultReader::body));
   }
 

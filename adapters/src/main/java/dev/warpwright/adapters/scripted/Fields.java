@@ -3,6 +3,7 @@ package dev.warpwright.adapters.scripted;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -121,6 +123,30 @@ final class Fields {
             "must be an ISO duration from PT0S to PT24H, such as \"PT0.05S\", but is \""
                 + text.get()
                 + "\"");
+  }
+
+  /** The constant of an enum that a text names. */
+  <E extends Enum<E>> Optional<E> choice(String key, Class<E> type) {
+    Optional<String> name = text(key);
+    if (name.isEmpty()) {
+      return Optional.empty();
+    }
+    E[] constants = type.getEnumConstants();
+    return Optional.of(
+        Arrays.stream(constants)
+            .filter(constant -> constant.name().equals(name.get()))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    place(key)
+                        .refuse(
+                            "must be "
+                                + Arrays.stream(constants)
+                                    .map(Enum::name)
+                                    .collect(Collectors.joining(" or "))
+                                + ", but is \""
+                                + name.get()
+                                + "\"")));
   }
 
   Optional<Pattern> regex(String key) {

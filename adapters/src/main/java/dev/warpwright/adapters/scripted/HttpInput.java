@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Locale;
@@ -198,6 +199,17 @@ final class HttpInput {
       if (!socket.isClosed()) {
         socket.setSoTimeout(0);
       }
+    }
+  }
+
+  /**
+   * Lets a pause pass.
+   *
+   * @throws EOFException if the client ended the connection before it had passed
+   */
+  void expectSilence(Duration pause) throws IOException, InterruptedException {
+    if (pause.isPositive() && endsWithin(pause.toNanos())) {
+      throw new EOFException();
     }
   }
 

@@ -11,6 +11,7 @@ import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
+import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,7 @@ final class MessagesApi implements Protocol {
   }
 
   @Override
-  public Conversation read(byte[] body) throws RefusedException {
+  public ModelRequest read(byte[] body) throws RefusedException {
     try {
       return MessagesRequestReader.read(StrictJson.readDocument(body));
     } catch (JacksonException e) {
@@ -59,7 +60,8 @@ final class MessagesApi implements Protocol {
     return error(code, message); // this protocol has no codes beside the types
   }
 
-  private static String error(String type, String message) {
+  @Override
+  public String error(String type, String message) {
     ObjectNode root = StrictJson.mapper().createObjectNode().put("type", "error");
     root.putObject("error").put("type", type).put("message", message);
     return StrictJson.write(root);
@@ -80,13 +82,10 @@ final class MessagesApi implements Protocol {
   }
 
   @Override
-  public String write(String modelId, ModelResponse response) {
+  public String write(Said said) {
+    ModelResponse response = said.response();
     Message message = response.message();
-    ObjectNode root = StrictJson.mapper().createObjectNode();
-    root.put("id", "msg_" + Fingerprint.of(List.of(message)));
-    root.put("type", "message");
-    root.put("role", "assistant");
-    root.put("model", modelId);
+    ObjectNode root = root(said);
     ArrayNode content = root.putArray("content");
     message.parts().forEach(part -> write(part, content));
     root.put("stop_reason", stopReason(response.finishReason()));
@@ -95,6 +94,107 @@ final class MessagesApi implements Protocol {
       write(response.usage(), root.putObject("usage"));
     }
     return StrictJson.write(root);
+  }
+
+  private static ObjectNode root(Said said) {
+    ObjectNode root = StrictJson.mapper().createObjectNode();
+    root.put("id", "msg_" + Fingerprint.of(List.of(said.response().message())));
+    root.put("type", "message").put("role", "assistant");
+    return root.put("model", said.modelId());
+  }
+
+  @Override
+  public void stream(Said said, EventSink sink) throws IOException, InterruptedException {
+    ModelResponse response = said.response();
+    ObjectNode message = root(said);
+    message.putArray("content");
+    message.putNull("stop_reason").putNull("stop_sequence");
+    Usage usage = response.usage();
+    if (usage.input().isPresent()) {
+      write(usage, message.putObject("usage"));
+      message.withObject("usage").put("output_tokens", Math.min(1, usage.output().tokens()));
+      message.withObject("usage").remove("output_tokens_details");
+    }
+    ObjectNode start = event("message_start");
+    start.set("message", message);
+    tell(Mark.OTHER, start, sink);
+    tell(Mark.OTHER, event("ping"), sink);
+    int index = 0;
+    for (Part part : response.message().parts()) {
+      streamBlock(part, said, index, sink);
+      index++;
+    }
+    ObjectNode end = event("message_delta");
+    end.putObject("delta")
+        .put("stop_reason", stopReason(response.finishReason()))
+        .putNull("stop_sequence");
+    if (usage.input().isPresent()) {
+      writeOutput(usage, end.putObject("usage"));
+    }
+    tell(Mark.FINISH, end, sink);
+    tell(Mark.TERMINATOR, event("message_stop"), sink);
+  }
+
+  private static void streamBlock(Part part, Said said, int index, EventSink sink)
+      throws IOException, InterruptedException {
+    ObjectNode start = event("content_block_start").put("index", index);
+    ObjectNode block = start.putObject("content_block");
+    List<String> pieces = said.answer().pieces(part);
+    switch (part) {
+      case Part.Text _ -> {
+        block.put("type", "text").put("text", "");
+        tell(Mark.OTHER, start, sink);
+        for (String piece : pieces) {
+          tell(Mark.CHUNK, delta(index, "text_delta", "text", piece), sink);
+        }
+      }
+      case ToolCall call -> {
+        block.put("type", "tool_use").put("id", call.id()).put("name", call.name());
+        block.putObject("input");
+        tell(Mark.OTHER, start, sink);
+        tell(Mark.OTHER, delta(index, "input_json_delta", "partial_json", ""), sink);
+        for (String piece : pieces) {
+          tell(Mark.CHUNK, delta(index, "input_json_delta", "partial_json", piece), sink);
+        }
+      }
+      case ProviderState state -> {
+        block.put("type", "thinking").put("thinking", "").put("signature", "");
+        tell(Mark.OTHER, start, sink);
+        for (String piece : pieces) {
+          tell(Mark.CHUNK, delta(index, "thinking_delta", "thinking", piece), sink);
+        }
+        String signature = StrictJson.read(state.data().text()).path("signature").stringValue();
+        tell(Mark.OTHER, delta(index, "signature_delta", "signature", signature), sink);
+      }
+      case ToolResult _, Image _ -> throw new AssertionError("No part of an answer: " + part);
+    }
+    tell(Mark.OTHER, event("content_block_stop").put("index", index), sink);
+  }
+
+  private static ObjectNode delta(int index, String type, String key, String piece) {
+    ObjectNode event = event("content_block_delta").put("index", index);
+    event.putObject("delta").put("type", type).put(key, piece);
+    return event;
+  }
+
+  private static ObjectNode event(String type) {
+    return StrictJson.mapper().createObjectNode().put("type", type);
+  }
+
+  private static void tell(Mark mark, ObjectNode event, EventSink sink)
+      throws IOException, InterruptedException {
+    sink.event(mark, event.path("type").stringValue(), StrictJson.write(event));
+  }
+
+  @Override
+  public void streamError(Fault.ErrorEvent error, long told, Said said, EventSink sink)
+      throws IOException, InterruptedException {
+    sink.event(Mark.OTHER, "error", error(error.code(), error.message()));
+  }
+
+  @Override
+  public String heartbeat() {
+    return "event: ping\ndata: {\"type\":\"ping\"}\n\n";
   }
 
   private static void write(Part part, ArrayNode content) {
@@ -131,6 +231,10 @@ final class MessagesApi implements Protocol {
     written.put("input_tokens", Math.max(0, usage.input().tokens() - cached));
     put(written, "cache_creation_input_tokens", usage.cacheWrite());
     put(written, "cache_read_input_tokens", usage.cachedInput());
+    writeOutput(usage, written);
+  }
+
+  private static void writeOutput(Usage usage, ObjectNode written) {
     written.put("output_tokens", usage.output().tokens());
     if (usage.reasoning().isPresent()) {
       put(written.putObject("output_tokens_details"), "thinking_tokens", usage.reasoning());

@@ -57,7 +57,7 @@ final class MessagesRequestReader {
 
   private MessagesRequestReader() {}
 
-  static Conversation read(JsonNode root) throws RefusedException {
+  static ModelRequest read(JsonNode root) throws RefusedException {
     if (!root.isObject()) {
       throw refuse("The body must be a JSON object.", null);
     }
@@ -66,16 +66,15 @@ final class MessagesRequestReader {
         throw refuse("Extra inputs are not permitted", member);
       }
     }
-    if (root.path("stream").asBoolean(false)) {
-      throw refuse("This server does not stream yet.", "stream");
-    }
+    ResponseForm form = ResponseForm.read(root, Set.of());
     String model = text(root, "model", "");
     if (!root.path("max_tokens").isIntegralNumber() || root.path("max_tokens").asLong() < 1) {
       throw refuse("A whole number from 1 is needed.", "max_tokens");
     }
     checkTools(root);
     checkOutput(root.path("output_config"));
-    return Conversation.of(model, new MessagesRequestReader().messages(root));
+    return new ModelRequest(
+        Conversation.of(model, new MessagesRequestReader().messages(root)), form);
   }
 
   private List<Message> messages(JsonNode root) throws RefusedException {

@@ -9,7 +9,7 @@ import tools.jackson.databind.JsonNode;
 /** What OpenAI's two protocols have in common: keys, ids of requests, errors. */
 abstract sealed class OpenAiProtocol implements Protocol permits ChatCompletions, ResponsesApi {
   /** Reads the body of a request. */
-  abstract Conversation read(JsonNode body) throws RefusedException;
+  abstract ModelRequest read(JsonNode body) throws RefusedException;
 
   @Override
   public final String requestIdHeader() {
@@ -27,7 +27,7 @@ abstract sealed class OpenAiProtocol implements Protocol permits ChatCompletions
   }
 
   @Override
-  public final Conversation read(byte[] body) throws RefusedException {
+  public final ModelRequest read(byte[] body) throws RefusedException {
     try {
       return read(StrictJson.readDocument(body));
     } catch (JacksonException e) {
@@ -43,5 +43,15 @@ abstract sealed class OpenAiProtocol implements Protocol permits ChatCompletions
   @Override
   public final String scriptError(String message, String code) {
     return ErrorBody.ofScript(message, code);
+  }
+
+  @Override
+  public final String error(String code, String message) {
+    return ErrorBody.ofCode(code, message);
+  }
+
+  @Override
+  public final String heartbeat() {
+    return ": heartbeat\n\n";
   }
 }

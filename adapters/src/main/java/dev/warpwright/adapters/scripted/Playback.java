@@ -34,29 +34,48 @@ final class Playback {
   record Case(Predicate<ModelCall> condition, ScriptedModel.Answering answering) {}
 
   /**
+   * What a call begins with.
+   *
+   * @param delay how long the answer is held up
+   * @param end where it breaks off, if a fault breaks it; then it comes without its latency
+   */
+  record Opening(Duration delay, Optional<StreamBreak> end) {
+    static final Opening PLAIN = new Opening(Duration.ZERO, Optional.empty());
+
+    static Opening breaking(Point point, ProviderException failure) {
+      return new Opening(Duration.ZERO, Optional.of(new StreamBreak(point, Optional.of(failure))));
+    }
+  }
+
+  /**
    * Lets the script's faults happen.
    *
-   * @return how long the answer is held up
-   * @throws ProviderException if the fault is a failure
+   * @throws ProviderException if the fault is a failure that leaves nothing to be told
    */
-  Duration holdUp(Conversation conversation, String requestId, Instant now)
+  Opening open(Conversation conversation, String requestId, Instant now)
       throws InterruptedException {
     Optional<FaultRule> rule = faults.arrive(conversation).fault();
     if (rule.isEmpty()) {
-      return Duration.ZERO;
+      return Opening.PLAIN;
     }
     return switch (rule.get().fault()) {
-      case Fault.SlowHeaders(Duration delay) -> delay;
+      case Fault.SlowHeaders(Duration delay) -> new Opening(delay, Optional.empty());
       case Fault.Stall() -> stall();
       case Fault.Status status -> throw Failures.status(status, requestId, now);
-      case Fault.Reset reset -> throw Failures.broken("was reset");
-      case Fault.CutBody cut -> throw Failures.broken("ended in the middle of the body");
-      case Fault.NoHttp garbage -> throw Failures.garbage(null);
-      case Fault.NoJson garbage -> throw Failures.garbage(requestId);
+      case Fault.Reset _ -> throw Failures.broken("was reset");
+      case Fault.NoHttp() -> throw Failures.garbage(null);
+      case Fault.NoJson(), Fault.WrongType() -> throw Failures.garbage(requestId);
+      case Fault.Cut cut when cut.isHarmless() -> Opening.PLAIN;
+      case Fault.Cut(Point point, Fault.End _) ->
+          Opening.breaking(point, Failures.broken("ended in the middle of the body"));
+      case Fault.StallIn(Point point) ->
+          new Opening(Duration.ZERO, Optional.of(new StreamBreak(point, Optional.empty())));
+      case Fault.ErrorEvent event ->
+          Opening.breaking(event.point(), Failures.event(event, requestId));
     };
   }
 
-  private static Duration stall() throws InterruptedException {
+  static Opening stall() throws InterruptedException {
     new CountDownLatch(1).await(); // nobody counts it down: only an interrupt ends it
     throw new AssertionError("A latch that is never counted down was passed.");
   }

@@ -1,6 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
-import dev.warpwright.model.ModelResponse;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,10 +22,20 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi {
   void checkHeaders(ServerRequest request, @Nullable String key) throws RefusedException;
 
   /** Reads a request and refuses what the real service refuses. */
-  Conversation read(byte[] body) throws RefusedException;
+  ModelRequest read(byte[] body) throws RefusedException;
 
-  /** Writes a response. */
-  String write(String modelId, ModelResponse response);
+  /** Writes an answer as a whole. */
+  String write(Said said);
+
+  /** Tells an answer event by event. */
+  void stream(Said said, EventSink sink) throws IOException, InterruptedException;
+
+  /** Tells that the provider failed in the middle of a stream; {@code told} events came before. */
+  void streamError(Fault.ErrorEvent error, long told, Said said, EventSink sink)
+      throws IOException, InterruptedException;
+
+  /** An event that only shows that the server lives, as it is written with line feeds. */
+  String heartbeat();
 
   /**
    * Writes an error.
@@ -36,4 +46,7 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi {
 
   /** Writes that the script has no answer, so that a client sees the code. */
   String scriptError(String message, String code);
+
+  /** Writes an error by its code, as it stands in a body of status 200. */
+  String error(String code, String message);
 }

@@ -11,6 +11,7 @@ import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
+import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -28,33 +29,76 @@ final class ResponsesApi extends OpenAiProtocol {
   }
 
   @Override
-  Conversation read(JsonNode body) throws RefusedException {
+  ModelRequest read(JsonNode body) throws RefusedException {
     return ResponsesRequestReader.read(body);
   }
 
   @Override
-  public String write(String modelId, ModelResponse response) {
-    Message message = response.message();
-    String id = Fingerprint.of(List.of(message));
-    ObjectNode root = StrictJson.mapper().createObjectNode();
-    root.put("id", "resp_" + id);
-    root.put("object", "response");
-    root.put("created_at", CREATED);
+  public String write(Said said) {
+    return StrictJson.write(ended(said));
+  }
+
+  /** The whole response at its end. */
+  private static ObjectNode ended(Said said) {
+    ModelResponse response = said.response();
     @Nullable String cut = cutBy(response.finishReason());
-    root.put("status", cut == null ? "completed" : "incomplete");
+    ObjectNode root = root(said, cut == null ? "completed" : "incomplete");
     root.putNull("error");
     if (cut == null) {
       root.putNull("incomplete_details");
     } else {
       root.putObject("incomplete_details").put("reason", cut);
     }
-    root.put("model", modelId);
-    root.set("output", output(message, response.finishReason(), id));
+    root.put("model", said.modelId());
+    root.set("output", output(said));
     root.put("store", false);
     if (response.usage().input().isPresent()) {
       write(response.usage(), root.putObject("usage"));
     }
-    return StrictJson.write(root);
+    return root;
+  }
+
+  private static ObjectNode root(Said said, String status) {
+    ObjectNode root = StrictJson.mapper().createObjectNode();
+    root.put("id", "resp_" + Fingerprint.of(List.of(said.response().message())));
+    root.put("object", "response").put("created_at", CREATED);
+    return root.put("status", status);
+  }
+
+  /** The response while nothing of its output has come. */
+  private static ObjectNode begun(Said said) {
+    ObjectNode root = root(said, "in_progress");
+    root.putNull("error").putNull("incomplete_details").put("model", said.modelId());
+    root.putArray("output");
+    return root.put("store", false).putNull("usage");
+  }
+
+  @Override
+  public void stream(Said said, EventSink sink) throws IOException, InterruptedException {
+    ResponsesStream stream = new ResponsesStream(said, sink);
+    stream.tell("response.created", begun(said));
+    stream.tell("response.in_progress", begun(said));
+    ObjectNode whole = ended(said);
+    for (int i = 0; i < whole.path("output").size(); i++) {
+      stream.tellItem(i, (ObjectNode) whole.path("output").get(i));
+    }
+    stream.end("response." + whole.path("status").stringValue(), whole);
+  }
+
+  @Override
+  public void streamError(Fault.ErrorEvent error, long told, Said said, EventSink sink)
+      throws IOException, InterruptedException {
+    ObjectNode event = StrictJson.mapper().createObjectNode();
+    if (error.failed()) {
+      event.put("type", "response.failed").put("sequence_number", told);
+      ObjectNode failed = begun(said).put("status", "failed");
+      failed.putObject("error").put("code", error.code()).put("message", error.message());
+      event.set("response", failed);
+    } else {
+      event.put("type", "error").put("sequence_number", told).put("code", error.code());
+      event.put("message", error.message()).putNull("param");
+    }
+    sink.event(Mark.OTHER, event.path("type").stringValue(), StrictJson.write(event));
   }
 
   /** What made an answer incomplete; null if it is complete. */
@@ -68,16 +112,18 @@ final class ResponsesApi extends OpenAiProtocol {
   }
 
   /** Written from the last part to the first: a thought needs to know what follows it. */
-  private static ArrayNode output(Message message, FinishReason reason, String id) {
+  private static ArrayNode output(Said said) {
+    Message message = said.response().message();
+    String id = Fingerprint.of(List.of(message));
     ArrayNode output = StrictJson.mapper().createArrayNode();
-    boolean refused = reason.kind() == FinishReason.Kind.REFUSAL;
+    boolean refused = said.response().finishReason().kind() == FinishReason.Kind.REFUSAL;
     for (int i = message.parts().size() - 1; i >= 0; i--) {
       String place = id + "_" + i;
       switch (message.parts().get(i)) {
-        case Part.Text(String text) -> output.insert(0, said(text, refused, place));
+        case Part.Text(String text) -> output.insert(0, words(text, refused, place));
         case ToolCall call -> output.insert(0, asked(call, place));
         case ProviderState thinking ->
-            output.insert(0, SignedReasoning.item(thinking, output.path(0)));
+            output.insert(0, SignedReasoning.item(thinking, output.path(0), said.form().summary()));
         case ToolResult _, Image _ ->
             throw new AssertionError("No part of an answer: " + message.parts().get(i));
       }
@@ -85,7 +131,7 @@ final class ResponsesApi extends OpenAiProtocol {
     return output;
   }
 
-  private static ObjectNode said(String text, boolean refused, String place) {
+  private static ObjectNode words(String text, boolean refused, String place) {
     ObjectNode item = StrictJson.mapper().createObjectNode();
     item.put("id", "msg_" + place).put("type", "message").put("status", "completed");
     ObjectNode content = item.put("role", "assistant").putArray("content").addObject();

@@ -44,6 +44,7 @@ final class ResponsesRequestReader {
           "service_tier",
           "store",
           "stream",
+          "stream_options",
           "temperature",
           "text",
           "tool_choice",
@@ -54,6 +55,8 @@ final class ResponsesRequestReader {
           "user");
   private static final Set<String> EFFORTS =
       Set.of("none", "minimal", "low", "medium", "high", "xhigh");
+
+  private static final Set<String> SUMMARIES = Set.of("auto", "concise", "detailed");
 
   /** What the provider's own tools leave behind; nothing of it concerns a script. */
   private static final Set<String> HOSTED =
@@ -78,7 +81,7 @@ final class ResponsesRequestReader {
 
   private ResponsesRequestReader() {}
 
-  static Conversation read(JsonNode root) throws RefusedException {
+  static ModelRequest read(JsonNode root) throws RefusedException {
     if (!root.isObject()) {
       throw refuse("The body must be a JSON object.", null);
     }
@@ -87,9 +90,7 @@ final class ResponsesRequestReader {
         throw refuse("Unknown parameter.", member);
       }
     }
-    if (root.path("stream").asBoolean(false)) {
-      throw refuse("This server does not stream yet.", "stream");
-    }
+    ResponseForm form = ResponseForm.read(root, Set.of("include_obfuscation"));
     for (String stored : List.of("previous_response_id", "conversation", "prompt")) {
       if (root.hasNonNull(stored)) {
         throw refuse("Nothing is stored here that could be found.", stored);
@@ -100,7 +101,9 @@ final class ResponsesRequestReader {
     checkTools(root);
     List<Message> messages = new ResponsesRequestReader().messages(root);
     checkFormat(root.path("text").path("format"), messages);
-    return Conversation.of(model, messages);
+    return new ModelRequest(
+        Conversation.of(model, messages),
+        form.withSummary(root.path("reasoning").hasNonNull("summary")));
   }
 
   private static void checkFormat(JsonNode format, List<Message> messages) throws RefusedException {
@@ -274,6 +277,12 @@ final class ResponsesRequestReader {
     JsonNode effort = root.path("reasoning").path("effort");
     if (!effort.isMissingNode() && !EFFORTS.contains(effort.asString(""))) {
       throw refuse("The effort must be one of " + EFFORTS + ".", "reasoning.effort");
+    }
+    JsonNode summary = root.path("reasoning").path("summary");
+    if (!summary.isMissingNode()
+        && !summary.isNull()
+        && !SUMMARIES.contains(summary.asString(""))) {
+      throw refuse("The summary must be one of " + SUMMARIES + ".", "reasoning.summary");
     }
   }
 

@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -79,9 +78,11 @@ import java.util.Optional;
  * regex of the rule declares is refused when the script is loaded.
  *
  * <table>
- * <caption>Answer: at least one of text, json, refusal and tools</caption>
+ * <caption>Answer: at least one of text, pieces, json, refusal and tools</caption>
  * <tr><th>key</th><th>value</th></tr>
  * <tr><td>{@code text}</td><td>the words</td></tr>
+ * <tr><td>{@code pieces}</td><td>instead of {@code text}: the words in the pieces that a stream
+ *     tells; an empty piece is an event without words</td></tr>
  * <tr><td>{@code json}</td><td>instead of {@code text}: any JSON value, sent as its compact
  *     text</td></tr>
  * <tr><td>{@code refusal}</td><td>instead of everything else: the model declines with these
@@ -89,13 +90,32 @@ import java.util.Optional;
  * <tr><td>{@code tools}</td><td>calls, each with a {@code name} and an {@code input} object (by
  *     default <code>{}</code>), or a {@code rawInput} text to send broken arguments</td></tr>
  * <tr><td>{@code thinking}</td><td>what the model thinks first; only Anthropic's protocol, and a
- *     {@link ScriptedModel}, has a place for it</td></tr>
+ *     {@link ScriptedModel}, has a place for it. Over Responses it can be read if the request asks
+ *     for a summary</td></tr>
  * <tr><td>{@code usage}</td><td>{@code input} and {@code output}, optionally {@code cachedInput},
  *     {@code cacheWrite} and {@code reasoning}; nothing is reported without it</td></tr>
  * <tr><td>{@code finish}</td><td>{@code stop}, {@code tool_calls}, {@code length} or {@code
  *     content_filter}; by default {@code tool_calls} with tools and {@code stop}
  *     without</td></tr>
  * <tr><td>{@code latency}</td><td>how long the model thinks first</td></tr>
+ * <tr><td>{@code stream}</td><td>how the answer is streamed to those who ask for a stream</td></tr>
+ * </table>
+ *
+ * <table>
+ * <caption>Stream: all optional</caption>
+ * <tr><th>key</th><th>value</th></tr>
+ * <tr><td>{@code words}, {@code characters}</td><td>how many of them make a chunk; one word by
+ *     default. Arguments of calls are cut by characters, by default every 16</td></tr>
+ * <tr><td>{@code firstPause}, {@code pause}</td><td>how long the first chunk, and each further
+ *     chunk, lets wait. A server has sent its headers and the events in front of the chunk by
+ *     then</td></tr>
+ * <tr><td>{@code heartbeats}</td><td>how many signs of life come in front of each chunk, each
+ *     behind such a pause: {@code ping} with Anthropic's protocol, a comment with OpenAI's</td></tr>
+ * <tr><td>{@code lineEnd}</td><td>{@code LF} by default, {@code CRLF} or {@code CR}; servers
+ *     only</td></tr>
+ * <tr><td>{@code dribble}</td><td>{@code bytes}, how many bytes come at a time wherever that cuts,
+ *     and {@code pause}, how long each further parcel lets wait; servers only. By default each
+ *     event comes at once, as one chunk of the transfer</td></tr>
  * </table>
  *
  * <table>
@@ -111,18 +131,39 @@ import java.util.Optional;
  * <tr><td>{@code times}</td><td>how often it applies at most; without a limit by default</td></tr>
  * <tr><td>{@code status}</td><td>effect: an HTTP status 400 to 599, with optional {@code headers}
  *     (an object of texts) and {@code body} (JSON, or a string to send as plain text; by default
- *     an error in the form of the protocol that was spoken)</td></tr>
- * <tr><td>{@code stall}</td><td>effect: {@code true}; never answers</td></tr>
+ *     an error in the form of the protocol that was spoken). Or 200 with a {@code body}, which may
+ *     be an error, or any bytes of a stream if {@code headers} has their content type</td></tr>
+ * <tr><td>{@code stall}</td><td>effect: {@code true}, never answers; or an object with a place in
+ *     the body, behind which nothing more comes</td></tr>
  * <tr><td>{@code reset}</td><td>effect: the connection is reset {@code BEFORE_HEADERS}, {@code
  *     AFTER_HEADERS} or {@code IN_BODY}</td></tr>
- * <tr><td>{@code cutBodyAfter}</td><td>effect: the whole length is promised, the connection ends
- *     after so many bytes of the body; at least its last byte is missing</td></tr>
+ * <tr><td>{@code cut}</td><td>effect: an object with a place in the body, behind which it does not
+ *     go on, and its {@code end}: {@code CLEAN}, in order, as if it were whole; {@code
+ *     BETWEEN_CHUNKS}, the connection ends between two chunks of the transfer; {@code IN_CHUNK},
+ *     the default, it ends where more was promised; {@code RESET}; {@code HALF_CLOSED}, the server
+ *     ends its half and goes on reading. Unless it ends {@code CLEAN}, at least the last byte is
+ *     missing</td></tr>
+ * <tr><td>{@code cutBodyAfter}</td><td>the same as {@code cut} with this number of {@code
+ *     bytes}</td></tr>
+ * <tr><td>{@code errorEvent}</td><td>effect: an object with a {@code code}, optionally a {@code
+ *     message} and a place (by default in front of the first chunk) where the provider reports
+ *     this error and the body ends in order; {@code "failed": true} reports it over Responses as a
+ *     failed response. What is not streamed is status 200 with the error as its body</td></tr>
+ * <tr><td>{@code wrongType}</td><td>effect: {@code true}; a request for a stream is answered with
+ *     JSON, any other with a stream</td></tr>
  * <tr><td>{@code garbage}</td><td>effect: {@code "BYTES"} or {@code true} sends bytes that are no
  *     HTTP, {@code "BODY"} a success whose body is no JSON</td></tr>
  * <tr><td>{@code slowHeaders}</td><td>effect: waits so long, then answers by the rules</td></tr>
  * </table>
  *
- * Faults but {@code slowHeaders} happen at once, without the answer's latency.
+ * A place in a body is one of: {@code bytes}, behind so many bytes; {@code events}, behind so many
+ * events; {@code chunks}, behind so many chunks of the answer, 0 being in front of the first;
+ * {@code before}, in front of {@code "FINISH"}, which says why the answer ended, or in front of the
+ * {@code "TERMINATOR"}. A body that never comes there is hit at its end, and one that is not
+ * streamed counts as one event with one chunk. Signs of life are no events.
+ *
+ * <p>Faults but {@code slowHeaders} happen at once, without the answer's latency; only the pauses
+ * of a stream pass.
  */
 public final class Script {
   /** The longest script that is read, in bytes. */
@@ -202,9 +243,9 @@ public final class Script {
 
   Optional<Reply> answer(Conversation conversation) {
     for (Rule rule : rules) {
-      Optional<Map<String, String>> variables = rule.when().match(conversation);
-      if (variables.isPresent()) {
-        return Optional.of(new Reply(rule.name(), rule.answer().fill(variables.get())));
+      Optional<ScriptedAnswer> said = rule.answer(conversation);
+      if (said.isPresent()) {
+        return Optional.of(new Reply(rule.name(), said.get()));
       }
     }
     return Optional.empty();

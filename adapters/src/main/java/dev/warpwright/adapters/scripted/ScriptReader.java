@@ -90,7 +90,7 @@ final class ScriptReader {
         rule.required("when", "an object of conditions, {} for a rule that always holds");
     JsonNode answer = rule.required("answer", "an object with text, json, refusal or tools");
     When condition = when(when, rule.place("when"));
-    return new Rule(
+    return Rule.of(
         name, condition, AnswerReader.read(answer, condition.variables(), rule.place("answer")));
   }
 

@@ -1,13 +1,18 @@
 package dev.warpwright.adapters.scripted;
 
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  *         .withUsage(120, 20)
  *         .withLatency(Duration.ofMillis(50));
  * }
+ *
+ * <p>Where it is streamed, its text comes in words, or as {@link #withChunks} says. Use one answer
+ * many times rather than making it anew: it is cut only once.
  */
 public final class ScriptedAnswer {
   private static final FinishReason STOP = new FinishReason(FinishReason.Kind.STOP, "stop");
@@ -36,32 +44,43 @@ public final class ScriptedAnswer {
       new FinishReason(FinishReason.Kind.REFUSAL, "refusal");
 
   private final @Nullable String thinking;
-  private final @Nullable String text;
+  private final @Nullable Words words;
   private final List<Call> calls;
   private final Usage usage;
   private final @Nullable FinishReason finish; // null: follows from the calls
-  private final Duration latency;
+  private final Delivery delivery;
+
+  // Made when they are first needed, by any thread; whoever is later makes an equal one.
+  private volatile @Nullable List<String> textPieces;
+  private volatile @Nullable List<ModelEvent> chunks;
 
   private ScriptedAnswer(
       @Nullable String thinking,
-      @Nullable String text,
+      @Nullable Words words,
       List<Call> calls,
       Usage usage,
       @Nullable FinishReason finish,
-      Duration latency) {
+      Delivery delivery) {
     this.thinking = thinking;
-    this.text = text;
+    this.words = words;
     this.calls = List.copyOf(calls);
     this.usage = usage;
     this.finish = finish;
-    this.latency = latency;
+    this.delivery = delivery;
+  }
+
+  /** A text, and the pieces that it comes in if they are prescribed. */
+  private record Words(String text, Optional<List<String>> pieces) {
+    static Words of(String text) {
+      return new Words(text, Optional.empty());
+    }
   }
 
   /** A call that has no id yet: the conversation gives it one. */
   private record Call(String name, Json input, Optional<String> malformed) {}
 
-  private static ScriptedAnswer of(@Nullable String text, @Nullable FinishReason finish) {
-    return new ScriptedAnswer(null, text, List.of(), Usage.ABSENT, finish, Duration.ZERO);
+  private static ScriptedAnswer of(@Nullable Words words, @Nullable FinishReason finish) {
+    return new ScriptedAnswer(null, words, List.of(), Usage.ABSENT, finish, Delivery.DEFAULT);
   }
 
   /**
@@ -80,7 +99,23 @@ public final class ScriptedAnswer {
    * @return the answer
    */
   public static ScriptedAnswer text(String text) {
-    return of(Objects.requireNonNull(text, "text"), null);
+    return of(Words.of(Objects.requireNonNull(text, "text")), null);
+  }
+
+  /**
+   * An answer in words that comes in these pieces where it is streamed; its text is the pieces,
+   * joined.
+   *
+   * @param pieces the pieces; an empty one is sent by a server, and told to nobody by a model
+   * @return the answer
+   */
+  public static ScriptedAnswer pieces(String... pieces) {
+    return pieces(List.of(pieces));
+  }
+
+  static ScriptedAnswer pieces(List<String> pieces) {
+    List<String> copy = List.copyOf(pieces);
+    return of(new Words(String.join("", copy), Optional.of(copy)), null);
   }
 
   /**
@@ -101,7 +136,7 @@ public final class ScriptedAnswer {
    * @return the answer
    */
   public static ScriptedAnswer refusal(String text) {
-    return of(Objects.requireNonNull(text, "text"), REFUSAL);
+    return of(Words.of(Objects.requireNonNull(text, "text")), REFUSAL);
   }
 
   /**
@@ -115,18 +150,18 @@ public final class ScriptedAnswer {
    */
   public ScriptedAnswer withThinking(String thought) {
     Objects.requireNonNull(thought, "thought");
-    return new ScriptedAnswer(thought, text, calls, usage, finish, latency);
+    return new ScriptedAnswer(thought, words, calls, usage, finish, delivery);
   }
 
   /**
    * Sets the words that stand before the calls.
    *
-   * @param words the words
+   * @param text the words
    * @return a changed copy
    */
-  public ScriptedAnswer withText(String words) {
-    Objects.requireNonNull(words, "words");
-    return new ScriptedAnswer(thinking, words, calls, usage, finish, latency);
+  public ScriptedAnswer withText(String text) {
+    Words said = Words.of(Objects.requireNonNull(text, "text"));
+    return new ScriptedAnswer(thinking, said, calls, usage, finish, delivery);
   }
 
   /**
@@ -157,7 +192,7 @@ public final class ScriptedAnswer {
   private ScriptedAnswer withCall(Call call) {
     List<Call> more = new ArrayList<>(calls);
     more.add(call);
-    return new ScriptedAnswer(thinking, text, more, usage, finish, latency);
+    return new ScriptedAnswer(thinking, words, more, usage, finish, delivery);
   }
 
   /**
@@ -188,7 +223,7 @@ public final class ScriptedAnswer {
    */
   public ScriptedAnswer withUsage(Usage reported) {
     Objects.requireNonNull(reported, "reported");
-    return new ScriptedAnswer(thinking, text, calls, reported, finish, latency);
+    return new ScriptedAnswer(thinking, words, calls, reported, finish, delivery);
   }
 
   /**
@@ -199,7 +234,7 @@ public final class ScriptedAnswer {
    */
   public ScriptedAnswer withFinish(FinishReason reason) {
     Objects.requireNonNull(reason, "reason");
-    return new ScriptedAnswer(thinking, text, calls, usage, reason, latency);
+    return new ScriptedAnswer(thinking, words, calls, usage, reason, delivery);
   }
 
   /**
@@ -212,7 +247,59 @@ public final class ScriptedAnswer {
     if (pause.isNegative()) {
       throw new IllegalArgumentException("A latency must be zero or more, but is " + pause + ".");
     }
-    return new ScriptedAnswer(thinking, text, calls, usage, finish, pause);
+    return with(delivery.with(pause));
+  }
+
+  /**
+   * Sets how it is streamed; word by word without pauses by default. Pieces that are prescribed
+   * ({@link #pieces}) stay as they are, and only pauses and signs of life are taken from it.
+   *
+   * @param chunks how
+   * @return a changed copy
+   */
+  public ScriptedAnswer withChunks(ScriptedChunks chunks) {
+    Objects.requireNonNull(chunks, "chunks");
+    return with(delivery.with(chunks));
+  }
+
+  /**
+   * Lets the answer fail after so many chunks, or behind the last if there are fewer: a {@link
+   * ScriptedModel} throws this then. Asked without a stream, it throws it in place of the answer.
+   *
+   * @param chunks how many chunks are told before, zero or more
+   * @param failure what is thrown
+   * @return a changed copy
+   */
+  public ScriptedAnswer withFailureAfter(int chunks, ProviderException failure) {
+    return with(delivery.with(new StreamBreak(after(chunks), Optional.of(failure))));
+  }
+
+  /**
+   * Lets the answer stall after so many chunks, or behind the last if there are fewer: a {@link
+   * ScriptedModel} then says nothing more until it is interrupted. Asked without a stream, it says
+   * nothing at all.
+   *
+   * @param chunks how many chunks are told before, zero or more
+   * @return a changed copy
+   */
+  public ScriptedAnswer withStallAfter(int chunks) {
+    return with(delivery.with(new StreamBreak(after(chunks), Optional.empty())));
+  }
+
+  private static Point after(int chunks) {
+    if (chunks < 0) {
+      throw new IllegalArgumentException(
+          "The number of chunks must be zero or more, but is " + chunks + ".");
+    }
+    return new Point.Chunks(chunks);
+  }
+
+  ScriptedAnswer with(WireForm form) {
+    return with(delivery.with(form));
+  }
+
+  private ScriptedAnswer with(Delivery changed) {
+    return new ScriptedAnswer(thinking, words, calls, usage, finish, changed);
   }
 
   /**
@@ -221,7 +308,11 @@ public final class ScriptedAnswer {
    * @return zero or more
    */
   public Duration latency() {
-    return latency;
+    return delivery.latency();
+  }
+
+  Delivery delivery() {
+    return delivery;
   }
 
   /**
@@ -243,8 +334,8 @@ public final class ScriptedAnswer {
     if (thinking != null) {
       parts.add(SignedThinking.of(modelId, thinking));
     }
-    if (text != null) {
-      parts.add(new Part.Text(text));
+    if (words != null) {
+      parts.add(new Part.Text(words.text));
     }
     if (!calls.isEmpty()) {
       String conversation = Fingerprint.of(messages);
@@ -258,11 +349,64 @@ public final class ScriptedAnswer {
     return new ModelResponse(new Message(Role.ASSISTANT, parts), reason, usage, Optional.empty());
   }
 
+  /** How a part of its response is cut for a stream. */
+  List<String> pieces(Part part) {
+    return switch (part) {
+      case Part.Text _ -> textPieces();
+      case ToolCall call ->
+          delivery.chunks().cutArguments(call.malformed().orElse(call.input().text()));
+      case ProviderState _ -> delivery.chunks().cut(thinking == null ? "" : thinking);
+      case ToolResult _, Image _ -> throw new AssertionError("No part of an answer: " + part);
+    };
+  }
+
+  private List<String> textPieces() {
+    List<String> made = textPieces;
+    if (made == null) {
+      made =
+          words == null
+              ? List.of()
+              : words.pieces.orElseGet(() -> delivery.chunks().cut(words.text));
+      textPieces = made;
+    }
+    return made;
+  }
+
+  /** All its chunks as a model tells them, the same whatever the conversation. */
+  List<ModelEvent> chunks() {
+    List<ModelEvent> made = chunks;
+    if (made == null) {
+      made = makeChunks();
+      chunks = made;
+    }
+    return made;
+  }
+
+  private List<ModelEvent> makeChunks() {
+    List<ModelEvent> made = new ArrayList<>();
+    ScriptedChunks cutter = delivery.chunks();
+    if (thinking != null) {
+      cutter.cut(thinking).forEach(piece -> made.add(new ModelEvent.Reasoning(piece)));
+    }
+    textPieces().stream()
+        .filter(piece -> !piece.isEmpty())
+        .forEach(piece -> made.add(new ModelEvent.Text(piece)));
+    for (Call call : calls) {
+      String arguments = call.malformed.orElse(call.input.text());
+      cutter.cutArguments(arguments).forEach(_ -> made.add(ModelEvent.ALIVE));
+    }
+    return List.copyOf(made);
+  }
+
+  Usage usage() {
+    return usage;
+  }
+
   /** Shows what it consists of, not the content. */
   @Override
   public String toString() {
     return "ScriptedAnswer["
-        + (text == null ? "no text" : text.length() + " characters")
+        + (words == null ? "no text" : words.text.length() + " characters")
         + ", "
         + calls.size()
         + " calls]";

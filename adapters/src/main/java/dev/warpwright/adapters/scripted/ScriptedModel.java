@@ -1,13 +1,17 @@
 package dev.warpwright.adapters.scripted;
 
 import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.LanguageModel;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.StreamingModel;
+import dev.warpwright.model.TokenCount;
+import dev.warpwright.model.Usage;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,13 +43,19 @@ import org.jspecify.annotations.Nullable;
  *         .build();
  * }
  *
+ * <p>Streamed, the same answer is told in chunks: thoughts as {@link ModelEvent.Reasoning}, words
+ * as {@link ModelEvent.Text}, a piece of a call's arguments as {@link ModelEvent#ALIVE}. If the
+ * answer reports usage, the counters of the input come first and all of them last.
+ *
  * <p>Faults of a script become what an HTTP adapter would throw: a status HTTP_STATUS with its code
- * and {@code retryAfter}, a reset or cut connection READ, garbage PROTOCOL; a stall blocks until
- * the thread is interrupted. If nothing matches, the call fails with HTTP_STATUS 500 and code
- * {@code no_rule}; a native output whose schema is not strict fails with 400. Latencies pass on the
- * {@link TimeSource}. Thread-safe; an interrupt ends a latency or a stall at once.
+ * and {@code retryAfter}, a reset or cut connection READ, garbage and a wrong type PROTOCOL, an
+ * error event PROVIDER_EVENT; a stall blocks until the thread is interrupted. A stream breaks where
+ * the fault says; there are no events here but chunks, and nothing is told before a place that is
+ * given in bytes. If nothing matches, the call fails with HTTP_STATUS 500 and code {@code no_rule};
+ * a native output whose schema is not strict fails with 400. Latencies pass on the {@link
+ * TimeSource}. Thread-safe; an interrupt ends a latency or a stall at once.
  */
-public final class ScriptedModel implements LanguageModel, ProviderAdapter {
+public final class ScriptedModel implements StreamingModel, ProviderAdapter {
   static final String OWN_MODEL_ID = "scripted";
 
   private final Playback playback;
@@ -131,9 +141,9 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
    * @return the model
    */
   @Override
-  public LanguageModel model(String modelId) {
+  public StreamingModel model(String modelId) {
     Objects.requireNonNull(modelId, "modelId");
-    return new LanguageModel() {
+    return new StreamingModel() {
       @Override
       public ModelCapabilities capabilities() {
         return capabilities;
@@ -141,7 +151,12 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
 
       @Override
       public ModelResponse generate(ModelCall call) throws InterruptedException {
-        return play(modelId, call);
+        return play(modelId, call, null);
+      }
+
+      @Override
+      public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+        return play(modelId, call, Objects.requireNonNull(events, "events"));
       }
     };
   }
@@ -154,14 +169,21 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
   /** Answers under the model id {@code scripted}. */
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
-    return play(OWN_MODEL_ID, call);
+    return play(OWN_MODEL_ID, call, null);
+  }
+
+  /** Streams under the model id {@code scripted}. */
+  @Override
+  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+    return play(OWN_MODEL_ID, call, Objects.requireNonNull(events, "events"));
   }
 
   /** Does nothing: a scripted model owns nothing. */
   @Override
   public void close() {}
 
-  private ModelResponse play(String modelId, ModelCall call) throws InterruptedException {
+  private ModelResponse play(String modelId, ModelCall call, @Nullable Events events)
+      throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
@@ -169,15 +191,72 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
     try {
       requireStrict(call, requestId);
       Conversation conversation = Conversation.of(modelId, call.messages());
-      time.sleep(playback.holdUp(conversation, requestId, time.now()));
+      Playback.Opening opening = playback.open(conversation, requestId, time.now());
+      time.sleep(opening.delay());
       ScriptedAnswer answer = playback.answer(call, conversation, requestId);
-      time.sleep(answer.latency());
+      if (opening.end().isEmpty()) {
+        time.sleep(answer.latency());
+      }
+      Optional<StreamBreak> end = opening.end().or(answer.delivery()::end);
+      if (events != null) {
+        tell(answer, end, events);
+      }
+      if (end.isPresent()) {
+        breakOff(end.get());
+      }
       ModelResponse response = answer.to(modelId, call.messages());
       return new ModelResponse(
           response.message(), response.finishReason(), response.usage(), Optional.of(requestId));
     } finally {
       log.end();
     }
+  }
+
+  /** Tells what comes before the end, or before the answer breaks off. */
+  private void tell(ScriptedAnswer answer, Optional<StreamBreak> end, Events events)
+      throws InterruptedException {
+    Usage usage = answer.usage();
+    if (usage.input().isPresent()) {
+      events.tell(new ModelEvent.Counters(inputOf(usage)));
+    }
+    List<ModelEvent> chunks = answer.chunks();
+    long limit = end.isEmpty() ? chunks.size() : end.get().point().among(chunks.size());
+    for (int i = 0; i < limit; i++) {
+      await(answer.delivery().chunks(), i, events);
+      events.tell(chunks.get(i));
+    }
+    if (end.isEmpty() && usage.input().isPresent()) {
+      events.tell(new ModelEvent.Counters(usage));
+    }
+  }
+
+  /** What is known before the first chunk. */
+  private static Usage inputOf(Usage usage) {
+    return new Usage(
+        usage.input(),
+        usage.cachedInput(),
+        usage.cacheWrite(),
+        TokenCount.ABSENT,
+        TokenCount.ABSENT,
+        TokenCount.ABSENT,
+        Optional.empty());
+  }
+
+  /** Lets the pause in front of a chunk pass, with its signs of life. */
+  private void await(ScriptedChunks chunks, long chunk, Events events) throws InterruptedException {
+    Duration pause = chunks.pauseBefore(chunk);
+    for (int i = 0; i < chunks.heartbeats(); i++) {
+      time.sleep(pause);
+      events.tell(ModelEvent.ALIVE);
+    }
+    time.sleep(pause); // which also looks at the interrupt if there is no pause
+  }
+
+  private static void breakOff(StreamBreak end) throws InterruptedException {
+    if (end.failure().isPresent()) {
+      throw end.failure().get();
+    }
+    Playback.stall();
   }
 
   /** Refuses the schema of an output that strict services refuse. */
@@ -242,7 +321,8 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
     private final List<Answering> steps = new ArrayList<>();
     private final List<Playback.Case> cases = new ArrayList<>();
     private @Nullable Script script;
-    private ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS;
+    private ModelCapabilities capabilities =
+        ModelCapabilities.TEXT_AND_TOOLS.with(Capability.STREAMING);
     private TimeSource time = TimeSource.system();
 
     private Builder() {}
@@ -344,8 +424,8 @@ public final class ScriptedModel implements LanguageModel, ProviderAdapter {
     }
 
     /**
-     * Declares what the model can do; {@link ModelCapabilities#TEXT_AND_TOOLS} by default. The
-     * model plays its script whatever is declared.
+     * Declares what the model can do; {@link ModelCapabilities#TEXT_AND_TOOLS} and {@link
+     * Capability#STREAMING} by default. The model plays its script whatever is declared.
      *
      * @param declared the capabilities
      * @return this builder

@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
  * sockets.
  *
  * <p>It speaks OpenAI's Chat Completions at {@code POST …/chat/completions} and Responses at {@code
- * POST …/responses}, Anthropic's Messages at {@code POST …/messages} (all blocking), and {@code GET
- * /health} for people, in HTTP/1.1 that it writes byte by byte itself, so that it can also break
- * the protocol at any byte. A request that no rule matches is answered by status 500 with the error
- * code (with Anthropic, the error type) {@code no_rule}; requests that a real server refuses (an
- * unknown path, a wrong method or key, a history that breaks the protocol's rules, thinking that is
- * not as it was) are refused with 400, 401, 404, 405, 411 or 413 and an error body of the protocol.
+ * POST …/responses}, Anthropic's Messages at {@code POST …/messages}, whole or as a stream of
+ * server-sent events as the request asks, and {@code GET /health} for people, in HTTP/1.1 that it
+ * writes byte by byte itself, so that it can also break the protocol at any byte. A request that no
+ * rule matches is answered by status 500 with the error code (with Anthropic, the error type)
+ * {@code no_rule}; requests that a real server refuses (an unknown path, a wrong method or key, a
+ * history that breaks the protocol's rules, thinking that is not as it was) are refused with 400,
+ * 401, 404, 405, 411 or 413 and an error body of the protocol.
  *
  * {@snippet :
  * Script script = Script.parse("""
@@ -39,6 +40,10 @@ import org.jspecify.annotations.Nullable;
  *   System.out.println(first.body());
  * }
  * }
+ *
+ * <p>A client that goes away in the middle of a stream is seen at once while the stream pauses or
+ * stalls, and at the next write otherwise; {@link #awaitClose} tells how many events it had been
+ * sent.
  *
  * <p>One virtual thread and about 1 kB of buffer per connection; all methods may be called from any
  * thread. It is meant for the machine it runs on: it speaks cleartext and has no time limits of its
@@ -186,6 +191,15 @@ public final class ScriptedServer implements AutoCloseable {
    */
   public int openConnections() {
     return log.open();
+  }
+
+  /**
+   * How many streams are open: their head was sent and their end was not.
+   *
+   * @return the count
+   */
+  public int openStreams() {
+    return log.streams();
   }
 
   /**

@@ -27,6 +27,7 @@ final class ServerLog {
   private long requests; // guarded by lock
   private long accepted; // guarded by lock
   private int open; // guarded by lock
+  private int streams; // guarded by lock
 
   ServerLog(int keep) {
     this.keep = keep;
@@ -46,6 +47,18 @@ final class ServerLog {
 
   void disconnected() {
     change(() -> open--);
+  }
+
+  void streamBegan() {
+    change(() -> streams++);
+  }
+
+  void streamEnded() {
+    change(() -> streams--);
+  }
+
+  int streams() {
+    return read(() -> streams);
   }
 
   void record(RecordedExchange exchange) {

@@ -52,6 +52,11 @@ final class ServerRequest {
     return Optional.ofNullable(headers.get(name));
   }
 
+  /** Whether the client understands a chunked body. */
+  boolean takesChunks() {
+    return minorVersion == 1;
+  }
+
   boolean keepAlive() {
     String connection = header("connection").orElse("");
     return minorVersion == 1

@@ -2,6 +2,7 @@ package dev.warpwright.adapters.scripted;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -10,11 +11,25 @@ final class ServerResponse {
   private final int status;
   private final List<Map.Entry<String, String>> headers; // beside those of the framing, in order
   private final byte[] body;
+  private final boolean streamed; // the body follows, and its length is not known
 
-  private ServerResponse(int status, List<Map.Entry<String, String>> headers, byte[] body) {
+  private ServerResponse(
+      int status, List<Map.Entry<String, String>> headers, byte[] body, boolean streamed) {
     this.status = status;
     this.headers = List.copyOf(headers);
     this.body = body;
+    this.streamed = streamed;
+  }
+
+  /** The head of a stream of events. */
+  static ServerResponse events() {
+    return new ServerResponse(
+        200,
+        List.of(
+            Map.entry("Content-Type", "text/event-stream; charset=utf-8"),
+            Map.entry("Cache-Control", "no-cache")),
+        new byte[0],
+        true);
   }
 
   static ServerResponse json(int status, String body) {
@@ -29,7 +44,7 @@ final class ServerResponse {
       all.add(Map.entry("Content-Type", contentType));
     }
     all.addAll(headers);
-    return new ServerResponse(status, all, body.getBytes(StandardCharsets.UTF_8));
+    return new ServerResponse(status, all, body.getBytes(StandardCharsets.UTF_8), false);
   }
 
   int status() {
@@ -43,16 +58,34 @@ final class ServerResponse {
   ServerResponse with(String name, String value) {
     List<Map.Entry<String, String>> all = new ArrayList<>(headers);
     all.add(Map.entry(name, value));
-    return new ServerResponse(status, all, body);
+    return new ServerResponse(status, all, body, streamed);
+  }
+
+  /** The same with only the first bytes of its body, as if these were all. */
+  ServerResponse shortened(int bytes) {
+    return new ServerResponse(status, headers, Arrays.copyOf(body, bytes), streamed);
   }
 
   /** Status line and fields, up to and with the empty line. */
   byte[] head(boolean keepAlive) {
+    return head(keepAlive, streamed ? "Transfer-Encoding: chunked\r\n" : contentLength());
+  }
+
+  /** The head of a stream for a client of HTTP/1.0, which knows no chunks. */
+  byte[] unframedHead() {
+    return head(false, "");
+  }
+
+  private String contentLength() {
+    return "Content-Length: " + body.length + "\r\n";
+  }
+
+  private byte[] head(boolean keepAlive, String framing) {
     StringBuilder head = new StringBuilder(256);
     head.append("HTTP/1.1 ").append(status).append(' ').append(reason()).append("\r\n");
     headers.forEach(
         field -> head.append(field.getKey()).append(": ").append(field.getValue()).append("\r\n"));
-    head.append("Content-Length: ").append(body.length).append("\r\n");
+    head.append(framing);
     head.append("Connection: ").append(keepAlive ? "keep-alive" : "close").append("\r\n\r\n");
     return head.toString().getBytes(StandardCharsets.ISO_8859_1);
   }

@@ -6,6 +6,7 @@ import dev.warpwright.model.ProviderState;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -18,15 +19,23 @@ final class SignedReasoning {
 
   private SignedReasoning() {}
 
-  /** Writes the item for a thought in the form in which scripts have it. */
-  static ObjectNode item(ProviderState thinking, JsonNode follower) {
+  /**
+   * Writes the item for a thought in the form in which scripts have it.
+   *
+   * @param shown whether its summary, which is the whole thought, can be read
+   */
+  static ObjectNode item(ProviderState thinking, JsonNode follower, boolean shown) {
     String words = StrictJson.read(thinking.data().text()).path("thinking").asString("");
     String sealed =
         seal(words + "\n" + name(follower))
             + "."
             + Base64.getUrlEncoder().encodeToString(words.getBytes(StandardCharsets.UTF_8));
     ObjectNode item = StrictJson.mapper().createObjectNode();
-    item.put("id", "rs_" + seal(words)).put("type", "reasoning").putArray("summary");
+    item.put("id", "rs_" + seal(words)).put("type", "reasoning");
+    ArrayNode summary = item.putArray("summary");
+    if (shown) {
+      summary.addObject().put("type", "summary_text").put("text", words);
+    }
     return item.put("encrypted_content", sealed);
   }
 

@@ -267,7 +267,9 @@ class MessagesServerTest {
         "{\"model\":\"m\",\"max_tokens\":0,\"messages\":[]}           | max_tokens: ",
         "{\"model\":\"m\",\"max_tokens\":1}                           | at least one message",
         "{\"model\":\"m\",\"max_tokens\":1,\"messages\":[]}           | at least one message",
-        "{\"model\":\"m\",\"max_tokens\":1,\"stream\":true}           | does not stream",
+        "{\"model\":\"m\",\"max_tokens\":1,\"stream\":1}              | stream: A boolean",
+        "{\"model\":\"m\",\"max_tokens\":1,\"stream\":true,\"stream_options\":{}} |"
+            + " stream_options: Extra inputs",
         "{\"model\":\"m\",\"max_tokens\":1,\"stop\":[\"x\"]}          | stop: Extra inputs",
         "{\"model\":\"m\",\"max_tokens\":1,\"messages\":[],\"tool_choice\":{}} | tool_choice: "
       })

@@ -89,6 +89,20 @@ final class RawClient implements AutoCloseable {
     return new Response(head, new String(in.readNBytes(length), StandardCharsets.UTF_8));
   }
 
+  /**
+   * The next chunk of a chunked body; no bytes for the last one.
+   *
+   * @throws EOFException if the server ends the connection in order before the chunk is whole
+   */
+  byte[] readChunk() throws IOException {
+    int length = Integer.parseInt(readLine(), 16);
+    byte[] bytes = in.readNBytes(length);
+    if (bytes.length < length || !readLine().isEmpty()) {
+      throw new EOFException();
+    }
+    return bytes;
+  }
+
   char readByte() throws IOException {
     int next = in.read();
     if (next < 0) {

@@ -199,7 +199,12 @@ class ResponsesServerTest {
       quoteCharacter = '`',
       value = {
         ",\"max_tokens\":9 | max_tokens: Unknown",
-        ",\"stream\":true | stream",
+        ",\"stream\":\"true\" | stream: A boolean",
+        ",\"stream_options\":{\"include_obfuscation\":false} | only allowed when 'stream'",
+        ",\"stream\":true,\"stream_options\":[] | stream_options: An object",
+        ",\"stream\":true,\"stream_options\":{\"include_usage\":true} |"
+            + " stream_options.include_usage: Unknown",
+        ",\"reasoning\":{\"summary\":\"long\"} | reasoning.summary",
         ",\"previous_response_id\":\"r\" | previous_response_id",
         ",\"max_output_tokens\":15 | max_output_tokens",
         ",\"max_output_tokens\":\"16\" | max_output_tokens",

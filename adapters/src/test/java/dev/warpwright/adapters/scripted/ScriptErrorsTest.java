@@ -81,14 +81,14 @@ class ScriptErrorsTest {
       quoteCharacter = '`',
       textBlock =
           """
-          {}                                  | : says nothing: at least one of text, json, refusal and tools is needed.
-          {'tools':[]}                        | : says nothing: at least one of text, json, refusal and tools is needed.
-          {'say':'a'}                         | : unknown key 'say'; allowed are text, json, refusal, tools, thinking, usage, finish, latency.
-          {'text':'a','json':1}               | : has more than one of text, json and refusal.
+          {}                                  | : says nothing: at least one of text, pieces, json, refusal and tools is needed.
+          {'tools':[]}                        | : says nothing: at least one of text, pieces, json, refusal and tools is needed.
+          {'say':'a'}                         | : unknown key 'say'; allowed are text, pieces, json, refusal, tools, thinking, usage, finish, latency, stream.
+          {'text':'a','json':1}               | : has more than one of text, pieces, json and refusal.
           {'refusal':'a','finish':'stop'}     | : a refusal stands alone: without text, json, tools and finish.
           {'text':['a']}                      | .text: must be a string, but is an array.
           {'text':'a','thinking':1}           | .thinking: must be a string, but is the number 1.
-          {'thinking':'a'}                    | : says nothing: at least one of text, json, refusal and tools is needed.
+          {'thinking':'a'}                    | : says nothing: at least one of text, pieces, json, refusal and tools is needed.
           {'text':'${b}'}                     | .text: the variable 'b' is unknown: this rule's regexes declare a, c.
           {'text':'${a'}                      | .text: a '${' is not closed by '}'; write '$${' for a literal '${'.
           {'text':'n: ${a:json}'}             | .text: the variable 'a:json' is unknown: this rule's regexes declare a, c; '${…:json}' must be the whole string and stand in a tool's input or in json.
@@ -104,6 +104,17 @@ class ScriptErrorsTest {
           {'text':'a','usage':{'input':-1,'output':1}} | .usage.input: must be a whole number, 0 to 1000000000000, but is the number -1.
           {'text':'a','usage':{'tokens':1}}   | .usage: unknown key 'tokens'; allowed are input, output, cachedInput, cacheWrite, reasoning.
           {'text':'a','finish':'done'}        | .finish: must be stop, tool_calls, length or content_filter, but is 'done'.
+          {'pieces':'a'}                      | .pieces: must be an array, but is a string.
+          {'pieces':['a',1]}                  | .pieces[1]: must be a string, but is the number 1.
+          {'pieces':['${b}']}                 | .pieces[0]: the variable 'b' is unknown: this rule's regexes declare a, c.
+          {'text':'a','stream':true}          | .stream: must be an object, but is true.
+          {'text':'a','stream':{'size':1}}    | .stream: unknown key 'size'; allowed are words, characters, firstPause, pause, heartbeats, lineEnd, dribble.
+          {'text':'a','stream':{'words':0}}   | .stream.words: must be a whole number, 1 to 1000000, but is the number 0.
+          {'text':'a','stream':{'words':1,'characters':1}} | .stream: has both words and characters.
+          {'text':'a','stream':{'pause':'1s'}} | .stream.pause: must be an ISO duration from PT0S to PT24H, such as 'PT0.05S', but is '1s'.
+          {'text':'a','stream':{'heartbeats':-1}} | .stream.heartbeats: must be a whole number, 0 to 1000000, but is the number -1.
+          {'text':'a','stream':{'lineEnd':'NEL'}} | .stream.lineEnd: must be LF or CRLF or CR, but is 'NEL'.
+          {'text':'a','stream':{'dribble':{}}} | .stream.dribble: 'bytes' is missing: how many bytes come at a time.
           {'text':'a','latency':'50ms'}       | .latency: must be an ISO duration from PT0S to PT24H, such as 'PT0.05S', but is '50ms'.
           {'text':'a','latency':'-PT1S'}      | .latency: must be an ISO duration from PT0S to PT24H, such as 'PT0.05S', but is '-PT1S'.
           """)
@@ -119,15 +130,28 @@ class ScriptErrorsTest {
       quoteCharacter = '`',
       textBlock =
           """
-          {}                                  | : must have exactly one of status, stall, reset, cutBodyAfter, garbage, slowHeaders, but has none.
-          {'status':503,'stall':true}         | : must have exactly one of status, stall, reset, cutBodyAfter, garbage, slowHeaders, but has status, stall.
-          {'code':503}                        | : unknown key 'code'; allowed are when, every, from, times, status, headers, body, stall, reset, cutBodyAfter, garbage, slowHeaders.
-          {'status':200}                      | .status: must be a whole number, 400 to 599, but is the number 200.
+          {}                                  | : must have exactly one of status, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders, but has none.
+          {'status':503,'stall':true}         | : must have exactly one of status, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders, but has status, stall.
+          {'code':503}                        | : unknown key 'code'; allowed are when, every, from, times, status, headers, body, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders.
+          {'status':200}                      | : a status of 200 needs a body.
+          {'status':204,'body':{}}            | .status: must be 200 or 400 to 599, but is the number 204.
+          {'status':600}                      | .status: must be a whole number, 200 to 599, but is the number 600.
           {'every':0,'stall':true}            | .every: must be a whole number, 1 or more, but is the number 0.
           {'from':0,'stall':true}             | .from: must be a whole number, 1 or more, but is the number 0.
           {'times':0,'stall':true}            | .times: must be a whole number, 1 or more, but is the number 0.
           {'stall':false}                     | .stall: must be true; leave the fault out to switch it off.
           {'stall':true,'body':{}}            | : headers and body go with status only, not with stall.
+          {'stall':{}}                        | .stall: must have exactly one of bytes, events, chunks, before, but has none.
+          {'stall':{'events':1,'end':'RESET'}} | .stall: unknown key 'end'; allowed are bytes, events, chunks, before.
+          {'cut':{'end':'CLEAN'}}             | .cut: must have exactly one of bytes, events, chunks, before, but has none.
+          {'cut':{'bytes':1,'chunks':2}}      | .cut: must have exactly one of bytes, events, chunks, before, but has bytes, chunks.
+          {'cut':{'events':-1}}               | .cut.events: must be a whole number, 0 to 2147483647, but is the number -1.
+          {'cut':{'before':'END'}}            | .cut.before: must be FINISH or TERMINATOR, but is 'END'.
+          {'cut':{'bytes':1,'end':'DIRTY'}}   | .cut.end: must be CLEAN or BETWEEN_CHUNKS or IN_CHUNK or RESET or HALF_CLOSED, but is 'DIRTY'.
+          {'cut':5}                           | .cut: must be an object, but is the number 5.
+          {'errorEvent':{'chunks':1}}         | .errorEvent: 'code' is missing: the provider's code of the error.
+          {'errorEvent':{'code':'c','bytes':1}} | .errorEvent: unknown key 'bytes'; allowed are events, chunks, before, code, message, failed.
+          {'wrongType':false}                 | .wrongType: must be true; leave the fault out to switch it off.
           {'reset':'LATER'}                   | .reset: must be BEFORE_HEADERS or AFTER_HEADERS or IN_BODY, but is 'LATER'.
           {'reset':true}                      | .reset: must be a string, but is true.
           {'cutBodyAfter':-1}                 | .cutBodyAfter: must be a whole number, 0 to 2147483647, but is the number -1.

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -274,7 +275,9 @@ class ScriptedModelTest {
 
   @Test
   void capabilitiesAreWhatIsDeclared() {
-    assertEquals(ModelCapabilities.TEXT_AND_TOOLS, ScriptedModel.answering("a").capabilities());
+    assertEquals(
+        ModelCapabilities.TEXT_AND_TOOLS.with(Capability.STREAMING),
+        ScriptedModel.answering("a").capabilities());
     ScriptedModel model = ScriptedModel.builder().capabilities(ModelCapabilities.TEXT).build();
     assertEquals(ModelCapabilities.TEXT, model.model("other").capabilities());
   }

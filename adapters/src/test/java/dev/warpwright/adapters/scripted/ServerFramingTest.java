@@ -140,7 +140,13 @@ class ServerFramingTest {
         "{'model':1,'messages':[]}                 | model",
         "{'model':'m'}                             | messages",
         "{'model':'m','messages':[]}               | messages",
-        "{'model':'m','messages':[{'role':'user','content':'a'}],'stream':true}   | stream",
+        "{'model':'m','messages':[{'role':'user','content':'a'}],'stream':'yes'}  | stream",
+        "{'model':'m','messages':[{'role':'user','content':'a'}],'stream_options':{}} |"
+            + " stream_options",
+        "{'model':'m','messages':[{'role':'user','content':'a'}],'stream':true,'stream_options':{'usage':true}}"
+            + " | stream_options.usage",
+        "{'model':'m','messages':[{'role':'user','content':'a'}],'stream':true,'stream_options':{'include_usage':1}}"
+            + " | stream_options.include_usage",
         "{'model':'m','messages':[{'role':'user','content':'a'}],'tools':[]}      | tools",
         "{'model':'m','messages':[{'role':'user','content':'a'}],'tool_choice':'auto'} |"
             + " tool_choice",
