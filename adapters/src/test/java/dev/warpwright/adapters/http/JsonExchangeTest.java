@@ -156,7 +156,7 @@ final class JsonExchangeTest {
                 stalled.countDown();
                 c.awaitClose(close);
               })) {
-        Caller caller = new Caller(exchange, server.uri());
+        Caller caller = new Caller(() -> post(exchange, server.uri()));
         assertTrue(stalled.await(10, TimeUnit.SECONDS));
         caller.awaitWaiting();
         long interrupted = System.nanoTime();
@@ -194,7 +194,7 @@ final class JsonExchangeTest {
         Close close = new Close();
         next.set(close);
         int before = server.requests().size();
-        Caller caller = new Caller(exchange, server.uri());
+        Caller caller = new Caller(() -> post(exchange, server.uri()));
         while (server.requests().size() == before) {
           Thread.onSpinWait();
         }
@@ -206,36 +206,6 @@ final class JsonExchangeTest {
       }
     }
     assertEquals(200, closes.size());
-  }
-
-  /** A call on its own virtual thread. */
-  private static final class Caller {
-    final Thread thread;
-    private final AtomicReference<Object> outcome = new AtomicReference<>();
-
-    Caller(JsonExchange exchange, URI uri) {
-      thread =
-          Thread.ofVirtual()
-              .start(
-                  () -> {
-                    try {
-                      outcome.set(post(exchange, uri));
-                    } catch (ProviderException | InterruptedException e) {
-                      outcome.set(e);
-                    }
-                  });
-    }
-
-    void awaitWaiting() {
-      while (thread.getState() != Thread.State.WAITING) {
-        Thread.onSpinWait();
-      }
-    }
-
-    Object outcome() throws InterruptedException {
-      assertTrue(thread.join(Duration.ofSeconds(10)), "The call did not end.");
-      return outcome.get();
-    }
   }
 
   // --- broken connections -----------------------------------------------------------------------
@@ -646,7 +616,7 @@ final class JsonExchangeTest {
               stalled.countDown();
               c.awaitClose(close);
             })) {
-      Caller caller = new Caller(exchange, server.uri());
+      Caller caller = new Caller(() -> post(exchange, server.uri()));
       assertTrue(stalled.await(10, TimeUnit.SECONDS));
       transport.close();
       close.await();
