@@ -37,10 +37,10 @@ public final class Counters {
   public static void update(ObjectNode counters, JsonNode report) {
     for (Map.Entry<String, JsonNode> counter : report.properties()) {
       JsonNode value = counter.getValue();
-      if (value.isObject()) {
-        update(counters.withObjectProperty(counter.getKey()), value);
+      if (value.isObject() && counters.get(counter.getKey()) instanceof ObjectNode earlier) {
+        update(earlier, value);
       } else if (!value.isNull()) {
-        counters.set(counter.getKey(), value);
+        counters.set(counter.getKey(), value.deepCopy());
       }
     }
   }
