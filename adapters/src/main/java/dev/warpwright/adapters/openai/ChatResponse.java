@@ -104,18 +104,20 @@ final class ChatResponse {
   }
 
   private List<ToolCall> toolCalls(JsonNode calls) {
-    if (calls.isNull() || calls.isMissingNode()) {
-      return List.of();
-    }
-    if (!calls.isArray()) {
-      throw broken("has tool calls that are no list.");
-    }
     CallReader reader = new CallReader(failures, call, answer, "arguments");
     List<ToolCall> read = new ArrayList<>(calls.size());
-    for (JsonNode given : calls) {
+    for (JsonNode given : calls(failures, headers, calls)) {
       JsonNode function = given.path("function");
       read.add(reader.next(given.path("id"), function.path("name"), function.path("arguments")));
     }
     return read;
+  }
+
+  /** The list of calls or of their fragments, which may be missing or null. */
+  static JsonNode calls(Failures failures, HttpHeaders headers, JsonNode calls) {
+    if (!calls.isArray() && !calls.isNull() && !calls.isMissingNode()) {
+      throw failures.protocol("has tool calls that are no list.", headers);
+    }
+    return calls;
   }
 }

@@ -72,7 +72,7 @@ final class ChatStream implements StreamReader {
     out.reasoning(reasoning.isEmpty() ? delta.path("reasoning").asString("") : reasoning);
     texts(delta.path("content"), out);
     refused |= texts(delta.path("refusal"), out);
-    for (JsonNode call : delta.path("tool_calls")) {
+    for (JsonNode call : ChatResponse.calls(failures, headers, delta.path("tool_calls"))) {
       JsonNode function = call.path("function");
       calls.fragment(
           call.path("index"),

@@ -2,6 +2,7 @@ package dev.warpwright.adapters.openai;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,6 +12,7 @@ import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.adapters.http.StreamExchange;
 import dev.warpwright.adapters.wire.Chunks;
 import dev.warpwright.adapters.wire.EventStream;
+import dev.warpwright.adapters.wire.Fuzz;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
@@ -29,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -604,5 +607,59 @@ final class ChatStreamTest {
               .open(HEADERS);
       assertSame(thrown, assertThrows(Exception.class, () -> stream.read(bytes, bytes.length)));
     }
+  }
+
+  @Test
+  void a_stream_that_was_damaged_at_random_is_an_answer_or_a_failure_of_the_provider() {
+    byte[] sound =
+        (": ping\n\n"
+                + delta("{\"role\":\"assistant\",\"content\":\"Hello 你🌍\"}")
+                + delta("{\"reasoning_content\":\"thinks\",\"refusal\":null}")
+                + call(
+                    "{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}")
+                + "event: error\r\n\r\n"
+                + finish("stop")
+                + chunk("{\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"total_tokens\":2}}")
+                + DONE)
+            .getBytes(StandardCharsets.UTF_8);
+    Fuzz.play(
+        random -> {
+          byte[] bytes = damaged(sound, random);
+          Played played = play(Chunks.pieces(bytes, random, 1 + random.nextInt(200)));
+          if (played.outcome instanceof ModelResponse response) {
+            assertEquals(response.message().text(), StrictJson.cleanText(played.text()));
+          } else {
+            assertInstanceOf(ProviderException.class, played.outcome);
+          }
+          Played whole = play(List.of(bytes));
+          assertEquals(whole.output(), played.output());
+          assertEquals(whole.outcome.toString(), played.outcome.toString());
+        });
+  }
+
+  private static byte[] damaged(byte[] sound, Random random) {
+    StringBuilder bytes = new StringBuilder(new String(sound, StandardCharsets.ISO_8859_1));
+    String strange = "\"{}[]:,\\\n\r 0-e\u00ff\u00e4n";
+    for (int i = random.nextInt(6); i >= 0; i--) {
+      int at = random.nextInt(bytes.length());
+      int end = Math.min(bytes.length(), at + 1 + random.nextInt(40));
+      switch (random.nextInt(4)) {
+        case 0 -> bytes.setCharAt(at, strange.charAt(random.nextInt(strange.length())));
+        case 1 -> bytes.insert(at, strange.charAt(random.nextInt(strange.length())));
+        case 2 -> bytes.delete(at, end);
+        default -> bytes.insert(random.nextInt(bytes.length()), bytes.substring(at, end));
+      }
+    }
+    return bytes.toString().getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  @Test
+  @Tag("Y40")
+  void calls_that_are_no_list_break_the_protocol() {
+    for (String calls : List.of("{}", "5", "\"x\"")) {
+      ProviderException failure = play(delta("{\"tool_calls\":" + calls + "}")).failure();
+      assertEquals(Kind.PROTOCOL, failure.kind());
+    }
+    assertEquals("x", play(delta("{\"tool_calls\":null}") + words("stop")).text());
   }
 }

@@ -28,7 +28,7 @@ public final class Chunks {
   }
 
   /** Pieces of random length. */
-  static List<byte[]> pieces(byte[] bytes, Random random, int longest) {
+  public static List<byte[]> pieces(byte[] bytes, Random random, int longest) {
     List<byte[]> pieces = new ArrayList<>();
     int start = 0;
     while (start < bytes.length) {

@@ -16,15 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.node.ObjectNode;
 
-/**
- * What comes off the wire, at random, against slow readers that see everything at once. {@code
- * -Dwarpwright.fuzz=} says how many rounds each test plays; a failure names its seed.
- */
+/** What comes off the wire, at random, against slow readers that see everything at once. */
 @Timeout(600)
 final class StreamFuzzTest {
-  private static final int ROUNDS = Integer.getInteger("warpwright.fuzz", 4_000);
-  private static final long SEED = Long.getLong("warpwright.fuzz.seed", System.nanoTime());
-
   private static final String[] SSE_PIECES = {
     "data", "data:", "data: ", "event", "event: ", "id: ", "retry:", ":", ": ", " ", "\n", "\r",
     "\r\n", "\n\n", "\r\r", "[DONE]", "{\"a\":1}", "x", "你", "🌍", "é", "\uFEFF", "\0", "\u2028",
@@ -32,22 +26,6 @@ final class StreamFuzzTest {
   };
 
   private static final String GARBAGE = "data: \n\revent:";
-
-  private interface Round {
-    void play(Random random) throws Exception;
-  }
-
-  private static void fuzz(Round round) {
-    for (int i = 0; i < ROUNDS; i++) {
-      long seed = SEED + i;
-      try {
-        round.play(new Random(seed));
-      } catch (Exception | AssertionError e) {
-        throw new AssertionError(
-            "With -Dwarpwright.fuzz=1 -Dwarpwright.fuzz.seed=" + seed + ": " + e, e);
-      }
-    }
-  }
 
   private static String text(Random random, String[] pieces) {
     StringBuilder text = new StringBuilder();
@@ -77,7 +55,7 @@ final class StreamFuzzTest {
   @Tag("Y7")
   @Tag("Y8")
   void events_are_those_that_a_reader_of_the_whole_text_finds() {
-    fuzz(
+    Fuzz.play(
         random -> {
           String text = text(random, SSE_PIECES);
           byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -121,7 +99,7 @@ final class StreamFuzzTest {
   @Tag("Y1")
   @Tag("Y3")
   void garbage_has_the_same_events_however_it_is_cut() {
-    fuzz(
+    Fuzz.play(
         random -> {
           byte[] bytes = garbage(random);
           List<String> whole = SseReaderTest.events(List.of(bytes));
@@ -133,7 +111,7 @@ final class StreamFuzzTest {
   @Test
   @Tag("Y14")
   void lines_are_those_that_a_reader_of_the_whole_text_finds() {
-    fuzz(
+    Fuzz.play(
         random -> {
           byte[] bytes =
               random.nextInt(4) == 0
@@ -157,7 +135,7 @@ final class StreamFuzzTest {
   @Test
   @Tag("Y40")
   void calls_come_out_as_they_were_however_the_server_tells_them() {
-    fuzz(
+    Fuzz.play(
         random -> {
           List<Told> told = new ArrayList<>();
           int count = 1 + random.nextInt(4);
@@ -274,7 +252,7 @@ final class StreamFuzzTest {
   @Test
   @Tag("Y40")
   void fragments_at_random_make_calls_or_break_the_protocol() {
-    fuzz(
+    Fuzz.play(
         random -> {
           CallAssembler calls = CallAssemblerTest.assembler(CallAssemblerTest.ASKED);
           int arguments = 0;
