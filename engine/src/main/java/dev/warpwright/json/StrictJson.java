@@ -139,6 +139,21 @@ public final class StrictJson {
     }
   }
 
+  /**
+   * Reads one value of a provider; of two equal keys the last one wins.
+   *
+   * @param text the whole text
+   * @return the tree
+   * @throws JacksonException if the text is no single JSON value within the bounds
+   */
+  public static JsonNode readDocument(String text) {
+    try {
+      return present(LENIENT_KEYS.readTree(text));
+    } catch (ArithmeticException | NumberFormatException e) {
+      throw new UnreadableException("A number is out of range.", e);
+    }
+  }
+
   private static JsonNode present(JsonNode node) {
     if (node.isMissingNode()) {
       throw new UnreadableException("The text holds no JSON value.", null);

@@ -12,6 +12,7 @@ public final class Connection implements AutoCloseable {
   private final Transport transport;
   private final Failures failures;
   private final JsonExchange exchange;
+  private final StreamExchange streams;
 
   Connection(
       Endpoint endpoint, Map<String, String> headers, Transport transport, Failures failures) {
@@ -20,6 +21,7 @@ public final class Connection implements AutoCloseable {
     this.transport = transport;
     this.failures = failures;
     this.exchange = new JsonExchange(transport, failures);
+    this.streams = new StreamExchange(transport, failures);
   }
 
   /**
@@ -54,6 +56,23 @@ public final class Connection implements AutoCloseable {
   public <T> T post(String path, byte[] body, JsonExchange.Reader<T> reader)
       throws InterruptedException {
     return exchange.post(endpoint.resolve(path), headers, body, reader);
+  }
+
+  /**
+   * Sends a request and reads the answer while it comes; see {@link StreamExchange#post}.
+   *
+   * @param <T> what the answer is read into
+   * @param path what is added to the base URL; begins with a slash
+   * @param body JSON
+   * @param opening makes what reads the answer
+   * @return what the reader returned
+   * @throws ProviderException if the call failed
+   * @throws InterruptedException if the thread was interrupted, or the reader threw it; the
+   *     connection is closed
+   */
+  public <T> T stream(String path, byte[] body, StreamExchange.Opening<T> opening)
+      throws InterruptedException {
+    return streams.post(endpoint.resolve(path), headers, body, opening);
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.warpwright.adapters.http;
 
+import dev.warpwright.json.StrictJson;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,34 @@ public record ErrorObject(
     }
     ErrorObject error = read(root);
     return error.message == null && error.code == null ? Optional.empty() : Optional.of(error);
+  }
+
+  /**
+   * Reads a body without what the protocol promises, if it is an error object with words.
+   *
+   * @param body the body
+   * @return the error, if there is one
+   */
+  public static Optional<ErrorObject> bare(JsonNode body) {
+    return itself(body).filter(error -> error.message != null);
+  }
+
+  /**
+   * Reads what is known to report an error, whatever its form.
+   *
+   * @param body JSON or plain text
+   * @return what it says, {@link #NONE} if that is nothing
+   */
+  public static ErrorObject of(byte[] body) {
+    try {
+      JsonNode json = StrictJson.readDocument(body);
+      return in(json).or(() -> itself(json)).orElse(NONE);
+    } catch (RuntimeException _) { // no JSON that is accepted
+      String text = new String(body, StandardCharsets.UTF_8).strip();
+      return text.isEmpty()
+          ? NONE
+          : new ErrorObject(null, null, OptionalInt.empty(), text, Optional.empty());
+    }
   }
 
   private static ErrorObject read(JsonNode object) {

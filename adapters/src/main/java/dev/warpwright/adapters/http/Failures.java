@@ -12,13 +12,14 @@ import java.net.UnknownHostException;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpTimeoutException;
-import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Turns everything that can go wrong with an exchange into a {@link ProviderException}: the one
@@ -73,23 +74,20 @@ public final class Failures {
         Kind.HTTP_STATUS,
         table.provider() + " request failed with status " + status + ".",
         status,
-        errorOf(body),
+        ErrorObject.of(body),
         headers);
   }
 
-  private static ErrorObject errorOf(byte[] body) {
-    try {
-      var json = StrictJson.readDocument(body);
-      return ErrorObject.in(json).or(() -> ErrorObject.itself(json)).orElse(ErrorObject.NONE);
-    } catch (RuntimeException _) { // no JSON that is accepted
-      String text = new String(body, StandardCharsets.UTF_8).strip();
-      return new ErrorObject(
-          null,
-          null,
-          ErrorObject.NONE.embeddedStatus(),
-          text.isEmpty() ? null : text,
-          Optional.empty());
-    }
+  /**
+   * A stream that ends before it has shown any output or said that it is finished.
+   *
+   * @param headers the response's headers
+   * @return the exception, of kind PROTOCOL
+   */
+  public ProviderException noEvents(HttpHeaders headers) {
+    return ProviderException.builder(Kind.PROTOCOL, "The stream ended before emitting an event.")
+        .requestId(requestId(headers).orElse(null))
+        .build();
   }
 
   /**
@@ -167,6 +165,43 @@ public final class Failures {
         .build();
   }
 
+  /**
+   * What came where an answer was expected: an error object after all, or nothing that is known.
+   *
+   * @param body what came, or its beginning
+   * @param what completes "OpenAI's answer …"; a fixed text without content
+   * @param headers the response's headers
+   * @return the exception: of the error that the body is, else of kind PROTOCOL
+   */
+  public ProviderException otherBody(byte[] body, String what, HttpHeaders headers) {
+    try {
+      JsonNode json = StrictJson.readDocument(body);
+      Optional<ErrorObject> error = ErrorObject.in(json).or(() -> ErrorObject.bare(json));
+      if (error.isPresent()) {
+        return event(error.get(), headers);
+      }
+    } catch (RuntimeException _) {
+      // no JSON that is accepted, so no error object
+    }
+    return protocol(what, headers);
+  }
+
+  /**
+   * A surprise while an answer was understood.
+   *
+   * @param surprise what was thrown
+   * @param headers the response's headers
+   * @return the same if it is a {@link ProviderException}, else one of kind PROTOCOL
+   */
+  public ProviderException misunderstood(RuntimeException surprise, HttpHeaders headers) {
+    return switch (surprise) {
+      case ProviderException known -> known;
+      case JacksonException _ ->
+          protocol("has a value of another type than the protocol says.", headers);
+      default -> protocol("could not be understood.", headers, 0, surprise);
+    };
+  }
+
   /** A failure of the connection, before or after the response's headers. */
   ProviderException io(IOException failure, boolean headersSeen) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -211,8 +246,7 @@ public final class Failures {
    * @return the exception: of the error that the body is, else of kind PROTOCOL
    */
   public ProviderException withoutContent(Answer answer, String what) {
-    return ErrorObject.itself(answer.json())
-        .filter(error -> error.message() != null)
+    return ErrorObject.bare(answer.json())
         .map(error -> event(error, answer.headers()))
         .orElseGet(() -> protocol(what, answer.headers()));
   }

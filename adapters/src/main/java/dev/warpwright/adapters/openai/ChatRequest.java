@@ -40,8 +40,27 @@ final class ChatRequest {
 
   private ChatRequest() {}
 
-  /** The request's body, UTF-8. */
+  /** The body of a request for a whole answer, UTF-8. */
   static byte[] body(String modelId, ModelCall call) {
+    return utf8(members(modelId, call).put("stream", false));
+  }
+
+  /** The body of a request for an answer while it comes, UTF-8. */
+  static byte[] streamed(String modelId, ModelCall call) {
+    ObjectNode body = members(modelId, call).put("stream", true);
+    ObjectNode options =
+        body.get("stream_options") instanceof ObjectNode given
+            ? given
+            : body.putObject("stream_options");
+    options.put("include_usage", true);
+    return utf8(body);
+  }
+
+  private static byte[] utf8(ObjectNode body) {
+    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static ObjectNode members(String modelId, ModelCall call) {
     ObjectNode body = RequestRules.providerOptions(call);
     body.put("model", modelId);
     messages(call.messages(), body.putArray("messages"));
@@ -53,8 +72,7 @@ final class ChatRequest {
     call.reasoning().ifPresent(wanted -> body.put("reasoning_effort", OpenAiEffort.of(wanted)));
     call.output()
         .ifPresent(format -> OpenAiFormat.writeChat(format, body.putObject("response_format")));
-    body.put("stream", false);
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return body;
   }
 
   private static void tools(ModelCall call, ObjectNode body) {

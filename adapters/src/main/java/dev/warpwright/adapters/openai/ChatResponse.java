@@ -17,6 +17,7 @@ import java.net.http.HttpHeaders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -56,17 +57,16 @@ final class ChatResponse {
       throw broken("has a choice without a message.");
     }
     List<Part> parts = new ArrayList<>();
-    addText(message.path("content"), parts);
+    texts(failures, headers, message.path("content")).forEach(text -> addText(text, parts));
     boolean refused = message.path("refusal").isString();
     if (refused) {
-      addText(message.path("refusal"), parts);
+      addText(message.path("refusal").stringValue(), parts);
     }
     parts.addAll(toolCalls(message.path("tool_calls")));
-    FinishReason reason = FinishReasons.read(CallReader.text(choice.path("finish_reason")));
     return new ModelResponse(
         new Message(Role.ASSISTANT, parts),
-        refused ? new FinishReason(FinishReason.Kind.REFUSAL, reason.raw()) : reason,
-        TokenUsage.read(body.path("usage"), "prompt", "completion"),
+        finish(CallReader.text(choice.path("finish_reason")), refused),
+        TokenUsage.ofChat(body.path("usage")),
         failures.requestId(headers));
   }
 
@@ -74,31 +74,50 @@ final class ChatResponse {
     return failures.protocol(what, headers);
   }
 
-  private void addText(JsonNode content, List<Part> parts) {
-    if (content.isArray()) {
-      content.forEach(part -> addText(part.path("text"), parts));
-    } else if (content.isString()) {
-      if (!content.stringValue().isEmpty()) {
-        parts.add(new Part.Text(content.stringValue()));
-      }
-    } else if (!content.isNull() && !content.isMissingNode()) {
-      throw broken("has a message whose content is neither text nor a list of parts.");
+  private static void addText(String text, List<Part> parts) {
+    if (!text.isEmpty()) {
+      parts.add(new Part.Text(text));
     }
   }
 
-  private List<ToolCall> toolCalls(JsonNode calls) {
-    if (calls.isNull() || calls.isMissingNode()) {
+  /** The texts of a content, which may be a list of parts; those that are no text are left out. */
+  static List<String> texts(Failures failures, HttpHeaders headers, JsonNode content) {
+    if (content.isString()) {
+      return List.of(content.stringValue());
+    }
+    if (content.isNull() || content.isMissingNode()) {
       return List.of();
     }
-    if (!calls.isArray()) {
-      throw broken("has tool calls that are no list.");
+    if (!content.isArray()) {
+      throw failures.protocol(
+          "has a message whose content is neither text nor a list of parts.", headers);
     }
+    List<String> texts = new ArrayList<>();
+    content.forEach(part -> texts.addAll(texts(failures, headers, part.path("text"))));
+    return texts;
+  }
+
+  /** The finish; a refusal is one whatever the reason says. */
+  static FinishReason finish(@Nullable String raw, boolean refused) {
+    FinishReason reason = FinishReasons.read(raw);
+    return refused ? new FinishReason(FinishReason.Kind.REFUSAL, reason.raw()) : reason;
+  }
+
+  private List<ToolCall> toolCalls(JsonNode calls) {
     CallReader reader = new CallReader(failures, call, answer, "arguments");
     List<ToolCall> read = new ArrayList<>(calls.size());
-    for (JsonNode given : calls) {
+    for (JsonNode given : calls(failures, headers, calls)) {
       JsonNode function = given.path("function");
       read.add(reader.next(given.path("id"), function.path("name"), function.path("arguments")));
     }
     return read;
+  }
+
+  /** The list of calls or of their fragments, which may be missing or null. */
+  static JsonNode calls(Failures failures, HttpHeaders headers, JsonNode calls) {
+    if (!calls.isArray() && !calls.isNull() && !calls.isMissingNode()) {
+      throw failures.protocol("has tool calls that are no list.", headers);
+    }
+    return calls;
   }
 }

@@ -1,11 +1,13 @@
 package dev.warpwright.adapters.openai;
 
 import dev.warpwright.adapters.http.Connection;
-import dev.warpwright.model.LanguageModel;
+import dev.warpwright.adapters.http.Failures;
+import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.StreamingModel;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -16,6 +18,10 @@ import java.util.function.Function;
  * var openAi = OpenAiChat.builder().apiKey(key).build();
  * var local = OpenAiChat.builder().baseUrl(URI.create("http://localhost:8000/v1")).build();
  * }</pre>
+ *
+ * <p>Its models also tell their answer while it comes ({@link StreamingModel}), with usage asked
+ * for. Reasoning that a compatible server shows ({@code reasoning_content} or {@code reasoning}) is
+ * told then, and is no part of the answer. One event may have 1 048 576 characters.
  *
  * <p>Calls block and set no time limit of their own beyond the connect timeout: an interrupt of the
  * calling thread closes the connection and ends the call. Nothing is retried and no redirect is
@@ -48,7 +54,7 @@ public final class OpenAiChat implements ProviderAdapter {
   }
 
   @Override
-  public LanguageModel model(String modelId) {
+  public StreamingModel model(String modelId) {
     return new ChatModel(Objects.requireNonNull(modelId, "modelId"));
   }
 
@@ -74,7 +80,7 @@ public final class OpenAiChat implements ProviderAdapter {
     return "OpenAiChat[" + connection + "]";
   }
 
-  private final class ChatModel implements LanguageModel {
+  private final class ChatModel implements StreamingModel {
     private final String modelId;
 
     ChatModel(String modelId) {
@@ -92,6 +98,15 @@ public final class OpenAiChat implements ProviderAdapter {
           "/chat/completions",
           ChatRequest.body(modelId, call),
           answer -> ChatResponse.read(connection.failures(), call, answer));
+    }
+
+    @Override
+    public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+      Failures failures = connection.failures();
+      return connection.stream(
+          "/chat/completions",
+          ChatRequest.streamed(modelId, call),
+          EventStream.of(failures, events, headers -> new ChatStream(failures, call, headers)));
     }
 
     @Override

@@ -16,6 +16,11 @@ final class TokenUsage {
 
   private TokenUsage() {}
 
+  /** Reads the counters of Chat Completions; the object may be missing or null. */
+  static Usage ofChat(JsonNode usage) {
+    return read(usage, "prompt", "completion");
+  }
+
   /**
    * Reads the counters.
    *

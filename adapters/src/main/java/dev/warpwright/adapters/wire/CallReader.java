@@ -6,8 +6,11 @@ import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ToolCall;
+import java.net.http.HttpHeaders;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -17,16 +20,16 @@ import tools.jackson.databind.JsonNode;
  */
 public final class CallReader {
   private final Failures failures;
+  private final HttpHeaders headers;
   private final ModelCall asked;
-  private final Answer answer;
-  private final String argumentsMember;
+  private final Supplier<byte[]> content;
+  private final Predicate<JsonNode> repeatsKeys;
   private final Set<String> ids = new HashSet<>();
   private @Nullable CallIds synthetic;
-  private @Nullable Boolean keysRepeated;
   private int ordinal;
 
   /**
-   * Begins an answer.
+   * Begins an answer that has come whole.
    *
    * @param failures how it fails
    * @param asked what was asked
@@ -34,10 +37,34 @@ public final class CallReader {
    * @param argumentsMember what the protocol calls the arguments of a call
    */
   public CallReader(Failures failures, ModelCall asked, Answer answer, String argumentsMember) {
+    this(
+        failures,
+        asked,
+        answer.headers(),
+        answer::bytes,
+        new KeysOfAnswer(answer, argumentsMember));
+  }
+
+  /**
+   * Begins an answer.
+   *
+   * @param failures how it fails
+   * @param asked what was asked
+   * @param headers the response's headers
+   * @param content what ids are made from where there are none
+   * @param repeatsKeys whether arguments that came as JSON had a key twice
+   */
+  CallReader(
+      Failures failures,
+      ModelCall asked,
+      HttpHeaders headers,
+      Supplier<byte[]> content,
+      Predicate<JsonNode> repeatsKeys) {
     this.failures = failures;
     this.asked = asked;
-    this.answer = answer;
-    this.argumentsMember = argumentsMember;
+    this.headers = headers;
+    this.content = content;
+    this.repeatsKeys = repeatsKeys;
   }
 
   /**
@@ -51,57 +78,74 @@ public final class CallReader {
    *     arguments beyond the bound
    */
   public ToolCall next(JsonNode givenId, JsonNode givenName, JsonNode given) {
+    return next(text(givenId), text(givenName), given);
+  }
+
+  ToolCall next(@Nullable String givenId, @Nullable String name, JsonNode given) {
     String id = id(givenId);
     if (!ids.add(id)) {
       throw broken("has two tool calls with the same id.");
     }
-    String name = text(givenName);
     if (name == null) {
       throw broken("has a tool call without a name.");
     }
     String arguments = arguments(given);
     if (ToolArguments.isTooLong(arguments)) {
-      throw broken(
-          "has a tool call whose arguments are longer than the bound of "
-              + ToolArguments.MAX_BYTES
-              + " bytes.");
+      throw broken(ToolArguments.TOO_LONG);
     }
-    return given.isContainer() && keysRepeated()
+    return given.isContainer() && repeatsKeys.test(given)
         ? ToolCall.malformed(id, name, arguments)
         : ToolArguments.call(id, name, arguments);
   }
 
-  private String id(JsonNode given) {
+  private String id(@Nullable String given) {
     int place = ordinal++;
-    String id = text(given);
-    if (id != null) {
-      return id;
+    if (given != null) {
+      return given;
     }
     if (synthetic == null) {
-      synthetic = new CallIds(asked.messages(), answer.bytes());
+      synthetic = new CallIds(asked.messages(), content.get());
     }
     return synthetic.id(place);
   }
 
-  private static String arguments(JsonNode arguments) {
+  /**
+   * Arguments as text.
+   *
+   * @param arguments text, any other value, or nothing
+   * @return the text
+   */
+  static String arguments(JsonNode arguments) {
     if (arguments.isNull() || arguments.isMissingNode()) {
       return "";
     }
     return arguments.isString() ? arguments.stringValue() : StrictJson.write(arguments);
   }
 
+  private ProviderException broken(String what) {
+    return failures.protocol(what, headers);
+  }
+
   /**
    * Looked at once per answer: which of its calls lost a key is not known, so none of them runs.
    */
-  private boolean keysRepeated() {
-    if (keysRepeated == null) {
-      keysRepeated = RepeatedKeys.below(answer.bytes(), argumentsMember);
-    }
-    return keysRepeated;
-  }
+  private static final class KeysOfAnswer implements Predicate<JsonNode> {
+    private final Answer answer;
+    private final String argumentsMember;
+    private @Nullable Boolean repeated;
 
-  private ProviderException broken(String what) {
-    return failures.protocol(what, answer.headers());
+    KeysOfAnswer(Answer answer, String argumentsMember) {
+      this.answer = answer;
+      this.argumentsMember = argumentsMember;
+    }
+
+    @Override
+    public boolean test(JsonNode arguments) {
+      if (repeated == null) {
+        repeated = RepeatedKeys.below(answer.bytes(), argumentsMember);
+      }
+      return repeated;
+    }
   }
 
   /**

@@ -2,9 +2,11 @@ package dev.warpwright.adapters.wire;
 
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.TokenCount.Provenance;
+import java.util.Map;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
-/** Reads usage counters. Pure. */
+/** Reads usage counters. */
 public final class Counters {
   /** A counter above this is a fault of the server, and sums of it would overflow. */
   private static final long HIGHEST = 1_000_000_000_000_000L;
@@ -23,6 +25,24 @@ public final class Counters {
     }
     long tokens = value.longValue();
     return tokens < 0 || tokens > HIGHEST ? TokenCount.ABSENT : TokenCount.reported(tokens);
+  }
+
+  /**
+   * Takes what a stream reports into what it reported before: a counter that is reported again
+   * takes the place of the earlier one, the others stay.
+   *
+   * @param counters what was reported so far; changed
+   * @param report the usage object of an event, also missing or null
+   */
+  public static void update(ObjectNode counters, JsonNode report) {
+    for (Map.Entry<String, JsonNode> counter : report.properties()) {
+      JsonNode value = counter.getValue();
+      if (value.isObject() && counters.get(counter.getKey()) instanceof ObjectNode earlier) {
+        update(earlier, value);
+      } else if (!value.isNull()) {
+        counters.set(counter.getKey(), value.deepCopy());
+      }
+    }
   }
 
   /** How a reported total judges where reasoning stands. */

@@ -16,6 +16,10 @@ public final class ToolArguments {
   /** The longest argument text of one call, in bytes of UTF-8. */
   public static final int MAX_BYTES = 1024 * 1024;
 
+  /** What is wrong with an answer that crosses the bound. */
+  static final String TOO_LONG =
+      "has a tool call whose arguments are longer than the bound of " + MAX_BYTES + " bytes.";
+
   private ToolArguments() {}
 
   /**

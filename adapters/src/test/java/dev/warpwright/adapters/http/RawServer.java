@@ -119,7 +119,11 @@ public final class RawServer implements AutoCloseable {
     }
 
     public void write(String text) throws IOException {
-      client.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+      write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    public void write(byte[] bytes) throws IOException {
+      client.getOutputStream().write(bytes);
       client.getOutputStream().flush();
     }
 
@@ -133,6 +137,11 @@ public final class RawServer implements AutoCloseable {
     /** Ends the connection with a FIN. */
     public void cut() throws IOException {
       client.close();
+    }
+
+    /** Ends this side of the connection with a FIN; the other side stays. */
+    public void halfClose() throws IOException {
+      client.shutdownOutput();
     }
 
     /** Ends the connection with a RST. */

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 
 /** Golden bodies: exact bytes. */
 final class ChatRequestTest {
@@ -162,6 +163,24 @@ final class ChatRequestTest {
     assertFalse(StrictJson.read(body).path("stream").booleanValue());
     assertTrue(body.contains("\"seed\":7"), body);
     assertTrue(body.contains("\"top_p\":0.50"), body);
+  }
+
+  @Test
+  @Tag("Y33")
+  @Tag("R376")
+  void a_stream_asks_for_usage_and_takes_other_options_of_streams_along() {
+    for (String options :
+        List.of("{}", "{\"stream\":false,\"stream_options\":{\"include_usage\":false,\"x\":1}}")) {
+      ModelCall call =
+          ModelCall.builder(List.of(Message.user("?")))
+              .providerOptions(Json.parse(options))
+              .build();
+      JsonNode body =
+          StrictJson.read(new String(ChatRequest.streamed("gpt-x", call), StandardCharsets.UTF_8));
+      assertTrue(body.path("stream").booleanValue());
+      assertTrue(body.path("stream_options").path("include_usage").booleanValue());
+      assertEquals(options.contains("x"), body.path("stream_options").has("x"));
+    }
   }
 
   @Test

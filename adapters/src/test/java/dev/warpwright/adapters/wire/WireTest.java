@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 final class WireTest {
   @ParameterizedTest
@@ -121,5 +123,26 @@ final class WireTest {
     assertNotEquals(id, id(second, "{}", 0));
     assertTrue(id.matches("[A-Za-z0-9_]{1,40}"), id);
     assertTrue(id(first, "{}", 127).matches("[A-Za-z0-9_]{1,40}"));
+  }
+
+  @Test
+  @Tag("Y45")
+  void a_counter_that_is_reported_again_takes_the_place_of_the_earlier_one() {
+    ObjectNode counters = StrictJson.mapper().createObjectNode();
+    for (String report :
+        List.of(
+            "{\"in\":1,\"out\":1,\"details\":{\"cached\":4,\"new\":1},\"odd\":5}",
+            "null",
+            "{\"in\":null,\"out\":7,\"details\":{\"new\":2},\"odd\":{\"x\":1}}",
+            "{\"details\":null,\"odd\":{\"y\":2}}")) {
+      Counters.update(counters, StrictJson.readDocument(report));
+    }
+    assertEquals(
+        "{\"in\":1,\"out\":7,\"details\":{\"cached\":4,\"new\":2},\"odd\":{\"x\":1,\"y\":2}}",
+        counters.toString());
+    JsonNode report = StrictJson.readDocument("{\"fresh\":{\"a\":1}}");
+    Counters.update(counters, report);
+    Counters.update(counters, StrictJson.readDocument("{\"fresh\":{\"a\":2}}"));
+    assertEquals("{\"fresh\":{\"a\":1}}", report.toString(), "a report is not changed");
   }
 }
