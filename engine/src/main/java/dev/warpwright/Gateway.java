@@ -16,6 +16,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
@@ -205,9 +206,11 @@ public final class Gateway implements AutoCloseable {
    * <p>The operation belongs to the calling thread, which must close it.
    *
    * @param name what it is for, the first part of the names of its tasks
-   * @param request what is asked; its messages are not used
+   * @param request what is asked; its messages are what the conversation begins with as far as the
+   *     caller knows it: they are checked and planned with, and sent only by a step
    * @return the operation; its deadline runs from the moment when its targets are planned
-   * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
+   * @throws InvalidRequestException if the request breaks a limit of this gateway, its messages a
+   *     rule of {@link PortableHistory}, or the gateway is closed
    */
   public Operation open(String name, GenerateRequest request) {
     return open(name, request, Optional.empty());
@@ -215,17 +218,19 @@ public final class Gateway implements AutoCloseable {
 
   private Operation open(String name, GenerateRequest request, Optional<ObjectRequest<?>> object) {
     Route route = requireRoute(request);
-    requireNotCancelled(request);
+    PortableHistory history = PortableHistory.of(request.messages());
+    requireNotCancelled(request, history);
     requireBudgetScope(request);
     if (!lifecycle.begin()) {
       throw invalid("The gateway is closed; make a new one.");
     }
     try {
-      RoutePlan plan = planning.plan(request, route, object.map(ObjectRequest::form));
+      RoutePlan plan = planning.plan(request, route, history, object.map(ObjectRequest::form));
       return new Operation(
           name,
           request,
           object,
+          history,
           plan,
           planning,
           settings,
@@ -267,14 +272,16 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  private static void requireNotCancelled(GenerateRequest request) {
+  private static void requireNotCancelled(GenerateRequest request, PortableHistory history) {
     request
         .cancellation()
         .flatMap(Cancellation::reason)
         .ifPresent(
             reason -> {
               throw new OperationCancelledException(
-                  "The operation was cancelled before it began: " + reason,
+                  history.hasTools()
+                      ? HistoryFailures.CANCELLED
+                      : "The operation was cancelled before it began: " + reason,
                   null,
                   OperationTrace.NONE);
             });

@@ -4,6 +4,7 @@ import dev.warpwright.control.CircuitBreaker;
 import dev.warpwright.control.CircuitState;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.control.TargetSnapshot;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TargetSignals;
@@ -39,10 +40,12 @@ final class Planning {
     this.affinity = affinity;
   }
 
-  RoutePlan plan(GenerateRequest request, Route route, Optional<ObjectForm> object) {
+  RoutePlan plan(
+      GenerateRequest request, Route route, PortableHistory history, Optional<ObjectForm> object) {
     PlanRequest.Builder asked =
         PlanRequest.builder(route)
             .needs(request.needs())
+            .history(history)
             .intent(request.taskIntent())
             .operationNeedsOneOf(object.map(ObjectForm::needsOneOf).orElse(Set.of()))
             .inputTokens(
