@@ -48,6 +48,7 @@ record Dispatch(
             call.maxTokens(),
             call.reasoning(),
             call.output(),
+            call.toolResults(),
             call.providerOptions(),
             other);
     return new Dispatch(

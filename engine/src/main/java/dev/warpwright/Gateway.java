@@ -16,6 +16,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
@@ -306,9 +307,11 @@ public final class Gateway implements AutoCloseable {
    * <p>The operation belongs to the calling thread, which must close it.
    *
    * @param name what it is for, the first part of the names of its tasks
-   * @param request what is asked; its messages are not used
+   * @param request what is asked; its messages are what the conversation begins with as far as the
+   *     caller knows it: they are checked and planned with, and sent only by a step
    * @return the operation; its deadline runs from the moment when its targets are planned
-   * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
+   * @throws InvalidRequestException if the request breaks a limit of this gateway, its messages a
+   *     rule of {@link PortableHistory}, or the gateway is closed
    */
   public Operation open(String name, GenerateRequest request) {
     return open(name, plan(request));
@@ -324,11 +327,13 @@ public final class Gateway implements AutoCloseable {
    *
    * @param <E> the elements of the feed
    * @param name what it is for, the first part of the names of its tasks
-   * @param request what is asked; its messages are not used
+   * @param request what is asked; its messages are what the conversation begins with as far as the
+   *     caller knows it: they are checked and planned with, and sent only by a step
    * @param feed where the events go
    * @param asElement makes an element of an event
    * @return the operation; its deadline runs from the moment when its targets are planned
-   * @throws InvalidRequestException if the request breaks a limit of this gateway, or it is closed
+   * @throws InvalidRequestException if the request breaks a limit of this gateway, its messages a
+   *     rule of {@link PortableHistory}, or the gateway is closed
    */
   public <E> Operation open(
       String name,
@@ -343,6 +348,7 @@ public final class Gateway implements AutoCloseable {
   private record Planned(
       GenerateRequest request,
       Optional<ObjectRequest<?>> object,
+      PortableHistory history,
       RoutePlan plan,
       Deadline deadline) {}
 
@@ -354,7 +360,8 @@ public final class Gateway implements AutoCloseable {
   private Planned plan(
       GenerateRequest request, Optional<ObjectRequest<?>> object, boolean streams) {
     Route route = requireRoute(request);
-    requireNotCancelled(request);
+    PortableHistory history = PortableHistory.of(request.messages());
+    requireNotCancelled(request, history);
     requireBudgetScope(request);
     if (!lifecycle.begin()) {
       throw invalid("The gateway is closed; make a new one.");
@@ -364,7 +371,8 @@ public final class Gateway implements AutoCloseable {
       return new Planned(
           request,
           object,
-          planning.plan(request, route, object.map(ObjectRequest::form), streams),
+          history,
+          planning.plan(request, route, history, object.map(ObjectRequest::form), streams),
           streams ? deadline.earlier(tree.deadline()) : deadline);
     } catch (RuntimeException | Error e) {
       ended();
@@ -382,6 +390,7 @@ public final class Gateway implements AutoCloseable {
           name,
           planned.request(),
           planned.object(),
+          planned.history(),
           planned.plan(),
           planned.deadline(),
           outlet,
@@ -425,14 +434,16 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  private static void requireNotCancelled(GenerateRequest request) {
+  private static void requireNotCancelled(GenerateRequest request, PortableHistory history) {
     request
         .cancellation()
         .flatMap(Cancellation::reason)
         .ifPresent(
             reason -> {
               throw new OperationCancelledException(
-                  "The operation was cancelled before it began: " + reason,
+                  history.hasTools()
+                      ? HistoryFailures.CANCELLED
+                      : "The operation was cancelled before it began: " + reason,
                   null,
                   OperationTrace.NONE);
             });

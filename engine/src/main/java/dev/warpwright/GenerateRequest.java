@@ -13,6 +13,7 @@ import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TaskIntent;
 import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
@@ -47,6 +48,7 @@ public final class GenerateRequest {
   private final ToolSet tools;
   private final ToolExecution toolExecution;
   private final ToolChoice toolChoice;
+  private final ToolResultFormat toolResultFormat;
   private final int maxSteps;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
@@ -71,6 +73,7 @@ public final class GenerateRequest {
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
     this.toolChoice = builder.toolChoice;
+    this.toolResultFormat = builder.toolResultFormat;
     this.maxSteps = builder.maxSteps;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
@@ -102,7 +105,10 @@ public final class GenerateRequest {
   }
 
   /**
-   * Begins a request that goes on with a conversation.
+   * Begins a request that goes on with a conversation. Tools may have been called in it, at any
+   * provider: then the operation refuses it unless it keeps to the rules of {@link
+   * dev.warpwright.model.PortableHistory}, and calls targets only that declare {@link
+   * dev.warpwright.model.ToolHistory}.
    *
    * @param route the targets that may answer
    * @param messages the conversation, system messages first
@@ -175,6 +181,16 @@ public final class GenerateRequest {
    */
   public ToolChoice toolChoice() {
     return toolChoice;
+  }
+
+  /**
+   * How results of tools are written where a protocol marks no errors. A conversation that begins
+   * with tool calls always has {@link ToolResultFormat#ENVELOPE}.
+   *
+   * @return the format, PLAIN by default
+   */
+  public ToolResultFormat toolResultFormat() {
+    return toolResultFormat;
   }
 
   /**
@@ -364,6 +380,7 @@ public final class GenerateRequest {
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private ToolChoice toolChoice = ToolChoice.AUTO;
+    private ToolResultFormat toolResultFormat = ToolResultFormat.PLAIN;
     private int maxSteps = 1;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
@@ -431,6 +448,18 @@ public final class GenerateRequest {
      */
     public Builder toolChoice(ToolChoice choice) {
       this.toolChoice = Objects.requireNonNull(choice, "choice");
+      return this;
+    }
+
+    /**
+     * Says how results of tools are written where a protocol marks no errors.
+     *
+     * @param format {@link ToolResultFormat#PLAIN} by default; it makes no difference to a
+     *     conversation that begins with tool calls
+     * @return this builder
+     */
+    public Builder toolResultFormat(ToolResultFormat format) {
+      this.toolResultFormat = Objects.requireNonNull(format, "format");
       return this;
     }
 

@@ -49,8 +49,8 @@ final class InputSize {
   private static long characters(Part part) {
     return switch (part) {
       case Part.Text(String text) -> text.length();
-      case ToolCall call -> call.name().length() + call.input().text().length();
-      case ToolResult result -> result.output().text().length();
+      case ToolCall call -> SerializedParts.characters(call);
+      case ToolResult result -> SerializedParts.characters(result);
       case ProviderState state -> state.data().text().length();
       case Image image -> 0; // its price depends on its size in pixels, which nobody measured
     };

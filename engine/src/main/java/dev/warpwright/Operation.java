@@ -22,12 +22,14 @@ import dev.warpwright.model.NoEligibleTargetException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StreamBrokenException;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.route.RoutePlan;
 import dev.warpwright.route.RoutePlan.Candidate;
@@ -64,6 +66,7 @@ public final class Operation implements AutoCloseable {
   private final String id;
   private final GenerateRequest request;
   private final Optional<ObjectRequest<?>> object;
+  private PortableHistory history;
   private final Planning planning;
   private final Settings settings;
   private final RunningKeys runningKeys;
@@ -88,6 +91,7 @@ public final class Operation implements AutoCloseable {
       String name,
       GenerateRequest request,
       Optional<ObjectRequest<?>> object,
+      PortableHistory history,
       RoutePlan plan,
       Deadline deadline,
       Optional<Outlet> outlet,
@@ -102,6 +106,7 @@ public final class Operation implements AutoCloseable {
     this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
     this.request = request;
     this.object = object;
+    this.history = history;
     this.planning = planning;
     this.settings = settings;
     this.controls = controls;
@@ -158,6 +163,20 @@ public final class Operation implements AutoCloseable {
   }
 
   /**
+   * Says with which tool calls the conversation began, where that was not known when the operation
+   * was opened: as of a run that is read from its log. From now on the operation goes by the rules
+   * of such a conversation: targets that cannot take it are skipped, and failures are told without
+   * the words of a provider.
+   *
+   * @param begun the messages that the conversation began with
+   * @throws dev.warpwright.model.InvalidRequestException if they break a rule of {@link
+   *     PortableHistory}
+   */
+  public void goesOnWith(List<Message> begun) {
+    history = PortableHistory.of(begun);
+  }
+
+  /**
    * Routes one model call: tries the candidates, the last winner first, until one answers.
    *
    * @param step the step's number, for attempts and names
@@ -198,7 +217,7 @@ public final class Operation implements AutoCloseable {
   /** The candidates that can do what the step needs, the winner of the step before first. */
   private List<Candidate> candidates(int step, List<Message> messages) {
     boolean showsImages = messages.stream().anyMatch(message -> !message.images().isEmpty());
-    if (winner == null && !showsImages) {
+    if (winner == null && !showsImages && !history.hasTools()) {
       return plan.candidates();
     }
     List<Candidate> order = new ArrayList<>(plan.candidates());
@@ -209,7 +228,14 @@ public final class Operation implements AutoCloseable {
     if (showsImages) {
       order.removeIf(candidate -> skippedForImages(step, candidate));
     }
+    order.removeIf(candidate -> skippedForHistory(step, candidate));
     return order;
+  }
+
+  private boolean skippedForHistory(int step, Candidate candidate) {
+    Optional<Attempt> skip = RoutePlanner.unfit(step, candidate, history);
+    skip.ifPresent(attempts::add);
+    return skip.isPresent();
   }
 
   private boolean skippedForImages(int step, Candidate candidate) {
@@ -300,6 +326,7 @@ public final class Operation implements AutoCloseable {
             request.maxTokens(),
             request.reasoning(),
             form.flatMap(of -> of.format(mode)),
+            history.hasTools() ? ToolResultFormat.ENVELOPE : request.toolResultFormat(),
             request.providerOptions().getOrDefault(provider, Json.EMPTY_OBJECT),
             deadline);
     return new Dispatch(
@@ -332,7 +359,10 @@ public final class Operation implements AutoCloseable {
         case CallEnd.TimedOut late -> timedOut(dispatch, delivery, late, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           health.cutOff();
-          String why = "Cancelled: " + Redaction.redact(reason);
+          String why =
+              history.hasTools()
+                  ? HistoryFailures.CANCELLED
+                  : "Cancelled: " + Redaction.redact(reason);
           attempts.ended(dispatch, delivery, ReasonCode.REQUEST_ABORTED, why, cost);
           throw cancelled(reason);
         }
@@ -382,23 +412,25 @@ public final class Operation implements AutoCloseable {
       Throwable cause,
       Optional<CostValuation> cost,
       HealthReport health) {
-    ProviderException failure = AdapterFailures.of(cause, dispatch.target());
+    Throwable told = history.hasTools() ? HistoryFailures.withoutTexts(cause) : cause;
+    ProviderException failure = AdapterFailures.of(told, dispatch.target());
     if (delivery.isShown()) {
       health.broken(failure);
     } else {
       health.failed(failure);
     }
     attempts.failed(dispatch, delivery, failure, cost);
-    AdapterFailures.rethrowWhatEndsTheOperation(cause);
+    AdapterFailures.rethrowWhatEndsTheOperation(told);
     requireNotShown(dispatch, delivery, failure, FailureKind.STREAM_BROKEN);
     return new AttemptEnd.Failed(failure);
   }
 
   /** A failure that says nothing of the target here: it was not called for this attempt. */
   private AttemptEnd failedElsewhere(Dispatch dispatch, Throwable cause) {
-    ProviderException failure = AdapterFailures.of(cause, dispatch.target());
+    Throwable told = history.hasTools() ? HistoryFailures.withoutTexts(cause) : cause;
+    ProviderException failure = AdapterFailures.of(told, dispatch.target());
     attempts.failed(dispatch, Delivery.WHOLE, failure, Optional.empty());
-    AdapterFailures.rethrowWhatEndsTheOperation(cause);
+    AdapterFailures.rethrowWhatEndsTheOperation(told);
     return new AttemptEnd.Failed(failure);
   }
 
@@ -674,8 +706,11 @@ public final class Operation implements AutoCloseable {
   }
 
   private OperationCancelledException cancelled(String reason) {
-    return new OperationCancelledException(
-        "The operation was cancelled: " + Redaction.redact(reason), null, trace());
+    String message =
+        history.hasTools()
+            ? HistoryFailures.CANCELLED
+            : "The operation was cancelled: " + Redaction.redact(reason);
+    return new OperationCancelledException(message, null, trace());
   }
 
   /** Cancels what still runs, waits for it at most the grace, leaves the task tree. Idempotent. */

@@ -5,6 +5,7 @@ import dev.warpwright.control.CircuitState;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.control.TargetSnapshot;
 import dev.warpwright.model.Capability;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TargetSignals;
@@ -42,10 +43,15 @@ final class Planning {
   }
 
   RoutePlan plan(
-      GenerateRequest request, Route route, Optional<ObjectForm> object, boolean streams) {
+      GenerateRequest request,
+      Route route,
+      PortableHistory history,
+      Optional<ObjectForm> object,
+      boolean streams) {
     PlanRequest.Builder asked =
         PlanRequest.builder(route)
             .needs(streams ? withStreaming(request.needs()) : request.needs())
+            .history(history)
             .intent(request.taskIntent())
             .operationNeedsOneOf(object.map(ObjectForm::needsOneOf).orElse(Set.of()))
             .inputTokens(

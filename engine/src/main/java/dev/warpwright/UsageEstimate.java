@@ -5,7 +5,6 @@ import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
-import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
@@ -24,25 +23,37 @@ final class UsageEstimate {
         response.message(),
         response.finishReason(),
         usage.completed(
-            needed(usage.input(), sent), needed(usage.output(), List.of(response.message()))),
+            usage.input().isPresent() ? "" : sent(sent),
+            usage.output().isPresent() ? "" : said(response.message())),
         response.requestId());
   }
 
-  /** The text to estimate from; not made where the count was reported. */
-  private static String needed(TokenCount count, List<Message> messages) {
-    if (count.isPresent()) {
-      return "";
-    }
+  /** What the input is estimated from: tools as they are sent, with ids and all. */
+  private static String sent(List<Message> messages) {
     StringBuilder text = new StringBuilder();
     for (Message message : messages) {
       for (Part part : message.parts()) {
         switch (part) {
           case Part.Text(String words) -> text.append(words);
           case Image image -> {} // what it costs depends on its size, which nobody measured
-          case ToolCall call -> text.append(call.name()).append(call.input().text());
-          case ToolResult result -> text.append(result.output().text());
+          case ToolCall call -> SerializedParts.append(call, text);
+          case ToolResult result -> SerializedParts.append(result, text);
           case ProviderState state -> {} // not text: often encrypted, and of any length
         }
+      }
+    }
+    return text.toString();
+  }
+
+  /** What the output is estimated from: what a model itself has written. */
+  private static String said(Message answer) {
+    StringBuilder text = new StringBuilder();
+    for (Part part : answer.parts()) {
+      switch (part) {
+        case Part.Text(String words) -> text.append(words);
+        case ToolCall call -> text.append(call.name()).append(call.input().text());
+        case ProviderState state -> {} // not text: often encrypted, and of any length
+        case ToolResult _, Image _ -> {} // no part of an answer
       }
     }
     return text.toString();

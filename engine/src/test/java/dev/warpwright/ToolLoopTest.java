@@ -449,6 +449,7 @@ final class ToolLoopTest {
   }
 
   @Test
+  @Tag("R208")
   @Tag("R214")
   @Tag("R215")
   @Tag("R216")
@@ -472,7 +473,10 @@ final class ToolLoopTest {
     Usage second = result.steps().get(1).response().usage();
     assertEquals(2, second.output().tokens());
     assertEquals(Provenance.ESTIMATED, second.output().provenance());
-    String sent = "Why is the sky blue?" + "echo" + "{\"text\":\"text of 1\"}" + "\"text of 1\"";
+    String sent =
+        "Why is the sky blue?"
+            + "{'type':'tool_call','id':'1','name':'echo','input':{'text':'text of 1'}}"
+            + "{'type':'tool_result','id':'1','name':'echo','output':'text of 1'}";
     assertEquals((sent.length() + 3) / 4, second.input().tokens());
     assertEquals(12, result.usage().output().tokens());
     assertEquals(Provenance.ESTIMATED, result.usage().output().provenance());

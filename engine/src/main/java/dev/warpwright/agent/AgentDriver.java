@@ -23,6 +23,7 @@ import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
@@ -91,7 +92,11 @@ final class AgentDriver {
     this.approvals = approvals;
     this.lateEnds = lateEnds;
     this.runId = log.state().run().runId();
-    this.caller = new ToolCaller(runId, log.state().started().metadata());
+    RunStarted started = log.state().started();
+    this.caller = new ToolCaller(runId, started.metadata());
+    if (started.imported()) {
+      operation.goesOnWith(started.messages());
+    }
   }
 
   /** How many tool runs this driver has begun. */

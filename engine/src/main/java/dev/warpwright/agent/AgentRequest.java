@@ -49,7 +49,11 @@ public final class AgentRequest {
   }
 
   /**
-   * Begins a request that goes on with a conversation.
+   * Begins a request that goes on with a conversation. If tools were called in it, the run is an
+   * import: its log says so, and all of its steps go to targets only that declare {@link
+   * dev.warpwright.model.ToolHistory}. The conversation keeps to the rules of {@link
+   * dev.warpwright.model.PortableHistory}, and the request chooses neither a run id nor an
+   * idempotency key: {@link Agents#run} refuses it otherwise.
    *
    * @param agent the agent
    * @param messages the conversation; the agent's instructions are put before it

@@ -12,6 +12,7 @@ import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
@@ -196,12 +197,13 @@ public final class Agents {
    */
   public AgentResult run(AgentRequest request) {
     Agent agent = request.agent();
+    boolean imported = isImport(request);
     Map<String, String> fingerprint = Fingerprint.of(request);
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
     try (CancelWatch cancel = new CancelWatch(request.invocation(), store, time);
-        Operation operation = open(agent, request.invocation(), cancel)) {
+        Operation operation = open(agent, request.messages(), request.invocation(), cancel)) {
       requireNotInterrupted(operation);
-      NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint));
+      NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint, imported));
       RunLog.requireFits(fresh.started());
       return switch (store.create(fresh, operation.deadline())) {
         case RunStore.Claim.Won(Writer owner) ->
@@ -362,9 +364,41 @@ public final class Agents {
     return log;
   }
 
+  /**
+   * Whether a request brings tool calls of a conversation elsewhere.
+   *
+   * @throws InvalidRequestException if it does, and they break a rule or may not come with what
+   *     else it asks for
+   */
+  private static boolean isImport(AgentRequest request) {
+    boolean imported = PortableHistory.of(request.messages()).hasTools();
+    if (imported) {
+      refuseInImport("a runId", request.runId());
+      refuseInImport("an idempotencyKey", request.idempotencyKey());
+    }
+    return imported;
+  }
+
+  private static void refuseInImport(String what, Optional<String> chosen) {
+    if (chosen.isPresent()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A run that begins with tool calls of an earlier conversation (an import) takes messages"
+              + " only, but has "
+              + what
+              + ".");
+    }
+  }
+
+  /** Opens an operation for a run whose conversation is in its log. */
   private Operation open(Agent agent, Invocation invocation, CancelWatch cancel) {
+    return open(agent, List.of(), invocation, cancel);
+  }
+
+  private Operation open(
+      Agent agent, List<Message> begun, Invocation invocation, CancelWatch cancel) {
     GenerateRequest.Builder request =
-        GenerateRequest.builder(agent.route(), List.of())
+        GenerateRequest.builder(agent.route(), begun)
             .tools(agent.tools().tools())
             .toolExecution(agent.toolExecution())
             .maxSteps(agent.maxSteps())
@@ -400,7 +434,8 @@ public final class Agents {
     }
   }
 
-  private static RunStarted started(AgentRequest request, Map<String, String> fingerprint) {
+  private static RunStarted started(
+      AgentRequest request, Map<String, String> fingerprint, boolean imported) {
     Agent agent = request.agent();
     List<Message> messages = new ArrayList<>();
     agent.instructions().map(Message::system).ifPresent(messages::add);
@@ -416,7 +451,8 @@ public final class Agents {
         request.metadata(),
         agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
             ? Optional.empty()
-            : Optional.of(agent.maxStateBytes()));
+            : Optional.of(agent.maxStateBytes()),
+        imported);
   }
 
   /** Work on an owned run. */

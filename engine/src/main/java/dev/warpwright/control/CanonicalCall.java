@@ -49,6 +49,7 @@ final class CanonicalCall {
               var maxTokens,
               var reasoning,
               var output,
+              var _, // the format of tool results, of which there are none
               var providerOptions,
               var _) -> {
         canonical.refuse(!tools.isEmpty(), Reason.TOOLS);

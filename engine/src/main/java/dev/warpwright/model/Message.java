@@ -23,8 +23,7 @@ public record Message(Role role, List<Part> parts) {
             .map(
                 part -> {
                   if (!allowed(speaker, part)) {
-                    throw new InvalidRequestException(
-                        FailureKind.INVALID_HISTORY, "Invalid or unsupported message history.");
+                    throw PortableHistory.invalid();
                   }
                   return part instanceof Part.Text text ? clean(text) : part;
                 })

@@ -17,6 +17,7 @@ import java.util.OptionalInt;
  * @param maxTokens the limit of output tokens, if set
  * @param reasoning how much the model is asked to reason, if set
  * @param output what the provider is asked to hold the final text to; empty for free text
+ * @param toolResults how results of tools are written where the protocol marks no errors
  * @param providerOptions members of the request that only this provider knows, a JSON object. An
  *     adapter applies them before its own, so that they can add but not override
  * @param deadline when the attempt ends; the caller interrupts the thread then
@@ -29,6 +30,7 @@ public record ModelCall(
     OptionalInt maxTokens,
     Optional<Reasoning> reasoning,
     Optional<OutputFormat> output,
+    ToolResultFormat toolResults,
     Json providerOptions,
     Deadline deadline) {
   /** Copies the lists. */
@@ -38,6 +40,7 @@ public record ModelCall(
     Objects.requireNonNull(toolChoice, "toolChoice");
     Objects.requireNonNull(reasoning, "reasoning");
     Objects.requireNonNull(output, "output");
+    Objects.requireNonNull(toolResults, "toolResults");
     Objects.requireNonNull(providerOptions, "providerOptions");
     Objects.requireNonNull(deadline, "deadline");
   }
@@ -67,6 +70,7 @@ public record ModelCall(
     private OptionalInt maxTokens = OptionalInt.empty();
     private Optional<Reasoning> reasoning = Optional.empty();
     private Optional<OutputFormat> output = Optional.empty();
+    private ToolResultFormat toolResults = ToolResultFormat.PLAIN;
     private Json providerOptions = Json.EMPTY_OBJECT;
     private Deadline deadline = Deadline.never();
 
@@ -141,6 +145,17 @@ public record ModelCall(
     }
 
     /**
+     * Says how results of tools are written where the protocol marks no errors.
+     *
+     * @param format {@link ToolResultFormat#PLAIN} by default
+     * @return this builder
+     */
+    public Builder toolResults(ToolResultFormat format) {
+      this.toolResults = format;
+      return this;
+    }
+
+    /**
      * Adds members that only this provider knows.
      *
      * @param options a JSON object, empty by default
@@ -176,6 +191,7 @@ public record ModelCall(
           maxTokens,
           reasoning,
           output,
+          toolResults,
           providerOptions,
           deadline);
     }

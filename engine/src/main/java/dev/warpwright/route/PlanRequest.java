@@ -3,6 +3,7 @@ package dev.warpwright.route;
 import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.model.AgentCapabilities;
 import dev.warpwright.model.Capability;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RoutingMode;
 import dev.warpwright.model.Target;
@@ -26,7 +27,7 @@ import java.util.Set;
  *
  * @param route the targets; no other is ever called
  * @param needs what a model must be able to do
- * @param toolHistory whether the conversation holds earlier tool calls, which a model must take
+ * @param history the tool calls that the conversation holds already, which a model must take
  * @param ceiling the highest price
  * @param operationNeedsOneOf of these the model must have one for the kind of operation, such as
  *     native structured output or JSON mode for an object; empty if it asks for none
@@ -41,7 +42,7 @@ import java.util.Set;
 public record PlanRequest(
     Route route,
     Set<Capability> needs,
-    boolean toolHistory,
+    PortableHistory history,
     Optional<PriceCeiling> ceiling,
     Set<Capability> operationNeedsOneOf,
     Optional<AgentCapabilities> agentNeeds,
@@ -91,7 +92,7 @@ public record PlanRequest(
   public static final class Builder {
     private final Route route;
     private Set<Capability> needs = Set.of();
-    private boolean toolHistory;
+    private PortableHistory history = PortableHistory.NONE;
     private Optional<PriceCeiling> ceiling = Optional.empty();
     private Set<Capability> operationNeedsOneOf = Set.of();
     private Optional<AgentCapabilities> agentNeeds = Optional.empty();
@@ -118,13 +119,13 @@ public record PlanRequest(
     }
 
     /**
-     * Says that the conversation holds earlier tool calls.
+     * Says which tool calls the conversation holds already.
      *
-     * @param toolHistory whether it does
+     * @param history none by default
      * @return this
      */
-    public Builder toolHistory(boolean toolHistory) {
-      this.toolHistory = toolHistory;
+    public Builder history(PortableHistory history) {
+      this.history = history;
       return this;
     }
 
@@ -238,7 +239,7 @@ public record PlanRequest(
       return new PlanRequest(
           route,
           needs,
-          toolHistory,
+          history,
           ceiling,
           operationNeedsOneOf,
           agentNeeds,

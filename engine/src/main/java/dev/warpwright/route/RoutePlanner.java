@@ -16,6 +16,7 @@ import dev.warpwright.model.Capability;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.RouteDecision;
@@ -349,6 +350,26 @@ public final class RoutePlanner {
         ReasonCode.MODEL_CAPABILITIES,
         rank,
         TargetChecks.doesNotDeclare(need.label()));
+  }
+
+  /**
+   * Checks a model for a history that became known after the plan was made.
+   *
+   * @param step the step before which it is checked
+   * @param candidate a target of the plan
+   * @param history the tool calls that the conversation held when it began
+   * @return the entry for the attempts if the model cannot go on with it
+   */
+  public static Optional<Attempt> unfit(int step, Candidate candidate, PortableHistory history) {
+    return TargetChecks.refusal(history, candidate.capabilities())
+        .map(
+            why ->
+                Attempt.skip(
+                    step,
+                    candidate.target(),
+                    ReasonCode.MODEL_CAPABILITIES,
+                    candidate.rank(),
+                    why));
   }
 
   /** Collects what a planner knows. Not thread-safe. */

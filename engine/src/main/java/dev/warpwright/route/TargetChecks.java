@@ -7,6 +7,7 @@ import dev.warpwright.model.Capability;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StreamingModel;
@@ -86,7 +87,7 @@ final class TargetChecks {
       @Nullable CostValuation quote) {
     Verdict.Missed miss = modelCapabilities(request, capabilities);
     if (miss == null) {
-      miss = toolHistory(request, capabilities);
+      miss = history(request.history(), capabilities);
     }
     if (miss == null) {
       miss = priceCeiling(request, target);
@@ -127,10 +128,17 @@ final class TargetChecks {
             .toList());
   }
 
-  private static Verdict.@Nullable Missed toolHistory(
-      PlanRequest request, ModelCapabilities capabilities) {
-    if (!request.toolHistory()) {
-      return null;
+  private static Verdict.@Nullable Missed history(
+      PortableHistory history, ModelCapabilities capabilities) {
+    return refusal(history, capabilities)
+        .map(why -> new Verdict.Missed(ReasonCode.MODEL_CAPABILITIES, why))
+        .orElse(null);
+  }
+
+  /** Why a model cannot go on with a history; empty if it can. */
+  static Optional<String> refusal(PortableHistory history, ModelCapabilities capabilities) {
+    if (!history.hasTools()) {
+      return Optional.empty();
     }
     List<String> missing = new ArrayList<>();
     if (capabilities.toolHistory() == ToolHistory.NONE) {
@@ -139,7 +147,14 @@ final class TargetChecks {
     if (!capabilities.has(Capability.TOOLS)) {
       missing.add(Capability.TOOLS.label());
     }
-    return missing.isEmpty() ? null : lacks(ReasonCode.MODEL_CAPABILITIES, missing);
+    if (!missing.isEmpty()) {
+      return Optional.of(doesNotDeclare(String.join(", ", missing)));
+    }
+    return history.interleaves() && capabilities.toolHistory() == ToolHistory.JSON
+        ? Optional.of(
+            "The history is interleaved: text stands behind a tool call, which toolHistory JSON"
+                + " cannot keep in its place.")
+        : Optional.empty();
   }
 
   private Verdict.@Nullable Missed priceCeiling(PlanRequest request, Target target) {

@@ -35,6 +35,8 @@ public sealed interface RunEvent {
    * @param metadata the program's own notes
    * @param maxStateBytes how large its state may become, in bytes; empty means {@link
    *     RunState#DEFAULT_MAX_BYTES}
+   * @param imported whether tools were called in the conversation before the run began: then every
+   *     step, also after a reload, goes to models only that take them
    */
   record RunStarted(
       String agentId,
@@ -45,10 +47,11 @@ public sealed interface RunEvent {
       int maxSteps,
       List<Target> targets,
       Map<String, String> metadata,
-      Optional<Long> maxStateBytes)
+      Optional<Long> maxStateBytes,
+      boolean imported)
       implements RunEvent {
     /**
-     * A run whose state may become as large as by default.
+     * A run of no import whose state may become as large as by default.
      *
      * @param agentId the agent
      * @param agentVersion its version
@@ -77,7 +80,8 @@ public sealed interface RunEvent {
           maxSteps,
           targets,
           metadata,
-          Optional.empty());
+          Optional.empty(),
+          false);
     }
 
     /** Copies the collections. */

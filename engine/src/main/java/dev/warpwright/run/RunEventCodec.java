@@ -318,6 +318,7 @@ public final class RunEventCodec {
         .annotationIntrospector(new AllRequired())
         .addMixIn(Part.class, PartTypes.class)
         .addMixIn(Attempt.class, AttemptMembers.class)
+        .addMixIn(RunEvent.RunStarted.class, StartedMembers.class)
         .changeDefaultPropertyInclusion(
             inclusion -> inclusion.withValueInclusion(JsonInclude.Include.NON_ABSENT))
         .withConfigOverride(
@@ -372,9 +373,11 @@ public final class RunEventCodec {
       return type != Optional.class && type != TokenCount.class && !isLaterFlag(member);
     }
 
-    /** The one flag of an attempt was added later: where it is missing, it is not set. */
+    /** The one flag of each of these was added later: where it is missing, it is not set. */
     private static boolean isLaterFlag(AnnotatedMember member) {
-      return member.getDeclaringClass() == Attempt.class && member.getRawType() == boolean.class;
+      Class<?> type = member.getDeclaringClass();
+      return member.getRawType() == boolean.class
+          && (type == Attempt.class || type == RunEvent.RunStarted.class);
     }
   }
 
@@ -383,6 +386,13 @@ public final class RunEventCodec {
   private interface AttemptMembers {
     @JsonInclude(JsonInclude.Include.NON_DEFAULT)
     boolean cacheHit();
+  }
+
+  /** Members of the first event that are written only when they say something. */
+  @SuppressWarnings("unused") // only its annotations are read
+  private interface StartedMembers {
+    @JsonInclude(JsonInclude.Include.NON_DEFAULT)
+    boolean imported();
   }
 
   /** Names the kinds of parts in a member of their own. */

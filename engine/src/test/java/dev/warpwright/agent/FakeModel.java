@@ -13,6 +13,7 @@ import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolHistory;
 import dev.warpwright.model.Usage;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +60,11 @@ public final class FakeModel implements ProviderAdapter, LanguageModel {
   /** The same answers from a model that declares exactly these. */
   public FakeModel declaring(Capability... capabilities) {
     return new FakeModel(answers, ModelCapabilities.of(capabilities), onAsk);
+  }
+
+  /** The same answers from a model that takes tool calls of an earlier conversation so. */
+  public FakeModel taking(ToolHistory form) {
+    return new FakeModel(answers, capabilities.with(form), onAsk);
   }
 
   /** Tells which answer is asked for, before it is given. */

@@ -31,6 +31,7 @@ import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.Money;
+import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.SupportTier;
 import dev.warpwright.model.Target;
@@ -59,7 +60,7 @@ final class TargetChecksTest {
   private static PlanRequest demanding(Target... targets) {
     return PlanRequest.builder(route(targets))
         .needs(Set.of(Capability.VISION))
-        .toolHistory(true)
+        .history(new PortableHistory(true, false))
         .ceiling(PriceCeiling.of(usd("1")))
         .operationNeedsOneOf(Set.of(Capability.STRUCTURED_OUTPUT, Capability.JSON_MODE))
         .agentNeeds(AGENT_NEEDS)
@@ -369,7 +370,10 @@ final class TargetChecksTest {
       ModelCapabilities capabilities, String missing) {
     RoutePlanner planner = new RoutePlanner(Map.of("p", adapter(capabilities)));
 
-    RoutePlan plan = plan(planner, PlanRequest.builder(route(X)).toolHistory(true).build());
+    RoutePlan plan =
+        plan(
+            planner,
+            PlanRequest.builder(route(X)).history(new PortableHistory(true, false)).build());
 
     if (missing.isEmpty()) {
       assertEquals(List.of(X), tried(plan));
@@ -379,6 +383,24 @@ final class TargetChecksTest {
           "The model does not declare " + missing + ".", plan.skips().getFirst().message());
     }
     assertEquals(List.of(X), tried(plan(planner, PlanRequest.builder(route(X)).build())));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  @Tag("R202")
+  void text_behind_a_call_goes_to_models_only_that_keep_it_there(ToolHistory form) {
+    ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS.with(form);
+    RoutePlanner planner = new RoutePlanner(Map.of("p", adapter(capabilities)));
+    PlanRequest.Builder request = PlanRequest.builder(route(X));
+
+    RoutePlan plan = plan(planner, request.history(new PortableHistory(true, true)).build());
+
+    assertEquals(form == ToolHistory.NATIVE ? List.of(X) : List.of(), tried(plan));
+    if (form == ToolHistory.JSON) {
+      assertEquals(List.of(ReasonCode.MODEL_CAPABILITIES), codes(plan));
+      String why = plan.skips().getFirst().message();
+      assertTrue(why.contains("interleaved"), why);
+    }
   }
 
   @Test

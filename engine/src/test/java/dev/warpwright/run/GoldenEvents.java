@@ -205,7 +205,24 @@ final class GoldenEvents {
             1,
             List.of(),
             Map.of(),
-            Optional.of(1_048_576L)));
+            Optional.of(1_048_576L),
+            false));
+    events.put(
+        "RunStarted-imported",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(
+                new Message(
+                    Role.ASSISTANT, List.of(new ToolCall("c1", "lookup", Json.EMPTY_OBJECT))),
+                Message.tool(List.of(new ToolResult("c1", "lookup", Json.parse("\"ok\""), false)))),
+            1,
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            true));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",

@@ -72,7 +72,8 @@ final class RandomEvents {
               random.nextInt(),
               list(this::target),
               map(),
-              optional(random::nextLong));
+              optional(random::nextLong),
+              random.nextBoolean());
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->

@@ -13,6 +13,7 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -63,7 +64,7 @@ final class ChatRequest {
   private static ObjectNode members(String modelId, ModelCall call) {
     ObjectNode body = RequestRules.providerOptions(call);
     body.put("model", modelId);
-    messages(call.messages(), body.putArray("messages"));
+    messages(call, body.putArray("messages"));
     tools(call, body);
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
@@ -98,11 +99,11 @@ final class ChatRequest {
     }
   }
 
-  private static void messages(List<Message> messages, ArrayNode out) {
+  private static void messages(ModelCall call, ArrayNode out) {
     PendingResults results = new PendingResults();
-    for (Message message : messages) {
+    for (Message message : call.messages()) {
       if (message.role() != Role.TOOL) {
-        results(results, out);
+        results(results, call.toolResults(), out);
       }
       switch (message.role()) {
         case SYSTEM -> text("system", message, out);
@@ -114,7 +115,7 @@ final class ChatRequest {
         case TOOL -> results.add(message);
       }
     }
-    results(results, out);
+    results(results, call.toolResults(), out);
   }
 
   private static void text(String role, Message message, ArrayNode out) {
@@ -171,19 +172,19 @@ final class ChatRequest {
   private static void requireTextBeforeCalls(Message message) {
     boolean called = false;
     for (Part part : message.parts()) {
-      if (called && part instanceof Part.Text) {
+      if (called && part instanceof Part.Text(String text) && !text.isEmpty()) {
         throw RequestRules.refused("Text after a tool call cannot be sent in this protocol.");
       }
       called |= part instanceof ToolCall;
     }
   }
 
-  private static void results(PendingResults results, ArrayNode out) {
+  private static void results(PendingResults results, ToolResultFormat format, ArrayNode out) {
     for (ToolResult result : results.take()) {
       out.addObject()
           .put("role", "tool")
           .put("tool_call_id", IDS.map(result.callId()))
-          .put("content", ToolResultText.of(result));
+          .put("content", ToolResultText.of(result, format));
     }
   }
 }

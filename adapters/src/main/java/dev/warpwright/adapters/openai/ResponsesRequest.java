@@ -13,6 +13,7 @@ import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -48,11 +49,13 @@ final class ResponsesRequest {
   private static final String ENCRYPTED = "reasoning.encrypted_content";
 
   private final String modelId;
+  private final ToolResultFormat format;
   private final ArrayNode input;
   private final PendingResults results = new PendingResults();
 
-  private ResponsesRequest(String modelId, ArrayNode input) {
+  private ResponsesRequest(String modelId, ToolResultFormat format, ArrayNode input) {
     this.modelId = modelId;
+    this.format = format;
     this.input = input;
   }
 
@@ -72,7 +75,8 @@ final class ResponsesRequest {
       }
     }
     body.put("model", modelId);
-    new ResponsesRequest(modelId, body.putArray("input")).addAll(call.messages());
+    new ResponsesRequest(modelId, call.toolResults(), body.putArray("input"))
+        .addAll(call.messages());
     tools(call, body);
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
@@ -199,7 +203,7 @@ final class ResponsesRequest {
           .addObject()
           .put("type", "function_call_output")
           .put("call_id", IDS.map(result.callId()))
-          .put("output", ToolResultText.of(result));
+          .put("output", ToolResultText.of(result, format));
     }
   }
 }

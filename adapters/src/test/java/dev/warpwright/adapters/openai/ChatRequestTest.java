@@ -20,6 +20,7 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -328,6 +329,33 @@ final class ChatRequestTest {
         {"role":"tool","tool_call_id":"c1","content":"{\\"output\\":{\\"error\\":1}}"}\
         """,
         result(ToolResult.success(one, Json.parse("{\"error\":1}"))));
+  }
+
+  @Test
+  @Tag("R195")
+  @Tag("R198")
+  void every_result_stands_in_an_envelope_if_the_call_asks_for_it() {
+    ToolCall one = toolCall("c1", "{}");
+    ToolCall two = toolCall("c2", "{}");
+    ModelCall call =
+        ModelCall.builder(
+                List.of(
+                    asks(one, two),
+                    Message.tool(
+                        List.of(
+                            ToolResult.success(one, Json.of("3")),
+                            ToolResult.failure(two, "No.")))))
+            .toolResults(ToolResultFormat.ENVELOPE)
+            .build();
+    assertTrue(
+        body(call)
+            .contains(
+                """
+                {"role":"tool","tool_call_id":"c1","content":"{\\"output\\":\\"3\\"}"},\
+                {"role":"tool","tool_call_id":"c2",\
+                "content":"{\\"error\\":{\\"message\\":\\"No.\\"}}"}]\
+                """),
+        body(call));
   }
 
   private static String result(ToolResult result) {

@@ -20,6 +20,7 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
+import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -161,6 +162,31 @@ final class ResponsesRequestTest {
     assertEquals(
         "{\"output\":{\"error\":{\"message\":\"No.\"}}}",
         output(ToolResult.success(call, Json.parse("{\"error\":{\"message\":\"No.\"}}"))));
+  }
+
+  @Test
+  @Tag("R195")
+  @Tag("R198")
+  void every_result_stands_in_an_envelope_if_the_call_asks_for_it() {
+    ToolCall one = toolCall("c1", "{}");
+    ToolCall two = toolCall("c2", "{}");
+    String body =
+        body(
+            ModelCall.builder(
+                    List.of(
+                        asks(one, two),
+                        Message.tool(
+                            List.of(
+                                ToolResult.success(one, Json.of("3")),
+                                ToolResult.failure(two, "No.")))))
+                .toolResults(ToolResultFormat.ENVELOPE)
+                .build());
+    assertTrue(
+        body.contains("\"call_id\":\"c1\",\"output\":\"{\\\"output\\\":\\\"3\\\"}\"}"), body);
+    assertTrue(
+        body.contains(
+            "\"call_id\":\"c2\",\"output\":\"{\\\"error\\\":{\\\"message\\\":\\\"No.\\\"}}\"}"),
+        body);
   }
 
   private static String result(ToolResult result) {
