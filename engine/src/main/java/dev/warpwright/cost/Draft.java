@@ -35,9 +35,9 @@ final class Draft {
   private final ModelCatalog catalog;
   private final Optional<CatalogEntry> entry;
   private final Optional<Pricing> pricing;
-  private final List<String> unknownReasons = new ArrayList<>();
-  private final List<String> assumptions = new ArrayList<>();
-  private final List<Component> components = new ArrayList<>();
+  private final List<String> unknownReasons = new ArrayList<>(0); // mostly none
+  private final List<String> assumptions = new ArrayList<>(0); // mostly one or two
+  private final List<Component> components = new ArrayList<>(4); // mostly without reasoning
   private Status status = Status.KNOWN;
   private boolean longContext;
 
@@ -96,19 +96,16 @@ final class Draft {
 
   /** The rates of the target; none is known without an entry. */
   Rates rates() {
-    return entry.map(CatalogEntry::rates).orElse(Rates.NONE);
+    return entry.isPresent() ? entry.get().rates() : Rates.NONE;
   }
 
   /** Prices the tokens, unless something is unknown already: then the counts mean nothing. */
   CostValuation price(Tokens tokens, Rates rates) {
     if (status != Status.UNKNOWN) {
-      Optional<LongContext> tier =
-          entry
-              .flatMap(CatalogEntry::longContext)
-              .filter(limit -> tokens.input > limit.thresholdTokens());
-      longContext = tier.isPresent();
-      BigDecimal onInput = tier.map(LongContext::inputMultiplier).orElse(ONE);
-      BigDecimal onOutput = tier.map(LongContext::outputMultiplier).orElse(ONE);
+      Optional<LongContext> tier = entry.flatMap(CatalogEntry::longContext);
+      longContext = tier.isPresent() && tokens.input > tier.get().thresholdTokens();
+      BigDecimal onInput = longContext ? tier.orElseThrow().inputMultiplier() : ONE;
+      BigDecimal onOutput = longContext ? tier.orElseThrow().outputMultiplier() : ONE;
       long ordinary = tokens.input - tokens.cached - tokens.written;
       charge(TokenClass.INPUT, ordinary, "input", rates.input(), onInput);
       charge(TokenClass.CACHED_INPUT, tokens.cached, "cached-input", rates.cachedInput(), onInput);
@@ -131,7 +128,8 @@ final class Draft {
       unknown("missing-" + rateName + "-rate");
       return;
     }
-    Money amount = rate.isEmpty() ? nothing() : amount(rate.get(), tokens, multiplier);
+    Money amount =
+        tokens == 0 || rate.isEmpty() ? nothing() : amount(rate.get(), tokens, multiplier);
     components.add(new Component(tokenClass, tokens, rate, amount));
   }
 
@@ -146,7 +144,19 @@ final class Draft {
   }
 
   private Money nothing() {
-    return Money.zero(pricing.orElseThrow().currency());
+    return Money.zero(currency());
+  }
+
+  private String currency() {
+    return pricing.orElseThrow().currency();
+  }
+
+  private Money sum() {
+    long nanos = 0;
+    for (Component component : components) {
+      nanos = Math.addExact(nanos, component.amount().nanos());
+    }
+    return new Money(nanos, currency());
   }
 
   CostValuation finish() {
@@ -155,9 +165,7 @@ final class Draft {
         target.provider(),
         target.modelId(),
         status,
-        isUnknown
-            ? Optional.empty()
-            : components.stream().map(Component::amount).reduce(Money::plus),
+        isUnknown ? Optional.empty() : Optional.of(sum()),
         pricing.map(Pricing::currency),
         catalog.version(),
         pricing.map(Pricing::version),
