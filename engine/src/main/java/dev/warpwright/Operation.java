@@ -182,7 +182,7 @@ public final class Operation implements AutoCloseable {
 
   /** The candidates that can do what the step needs, the winner of the step before first. */
   private List<Candidate> candidates(int step, List<Message> messages) {
-    boolean showsImages = messages.stream().anyMatch(message -> !message.images().isEmpty());
+    boolean showsImages = showsImages(messages);
     if (winner == null && !showsImages) {
       return plan.candidates();
     }
@@ -195,6 +195,15 @@ public final class Operation implements AutoCloseable {
       order.removeIf(candidate -> skippedForImages(step, candidate));
     }
     return order;
+  }
+
+  private static boolean showsImages(List<Message> messages) {
+    for (Message message : messages) {
+      if (!message.images().isEmpty()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean skippedForImages(int step, Candidate candidate) {
@@ -274,17 +283,17 @@ public final class Operation implements AutoCloseable {
     Duration limit = settings.attemptTimeout(target);
     Deadline deadline = Deadline.after(settings.time(), limit).earlier(scope.deadline());
     List<Message> visible = PrivateState.visibleTo(provider, messages);
-    Optional<ObjectForm> form = object.map(ObjectRequest::form);
-    ObjectMode mode = form.map(of -> of.modeFor(candidate.capabilities())).orElse(ObjectMode.AUTO);
+    ObjectForm form = object.isPresent() ? object.get().form() : null;
+    ObjectMode mode = form == null ? ObjectMode.AUTO : form.modeFor(candidate.capabilities());
     ModelCall call =
         new ModelCall(
-            form.map(of -> of.messages(mode, visible)).orElse(visible),
+            form == null ? visible : form.messages(mode, visible),
             request.tools().specs(),
             request.toolChoice(),
             request.temperature(),
             request.maxTokens(),
             request.reasoning(),
-            form.flatMap(of -> of.format(mode)),
+            form == null ? Optional.empty() : form.format(mode),
             request.providerOptions().getOrDefault(provider, Json.EMPTY_OBJECT),
             deadline);
     return new Dispatch(
@@ -433,8 +442,9 @@ public final class Operation implements AutoCloseable {
     winner = candidate;
     if (rebound) {
       observers.route(
-          new RouteSelection(
-              id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
+          () ->
+              new RouteSelection(
+                  id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
     }
     return new ModelStep(
         step,
