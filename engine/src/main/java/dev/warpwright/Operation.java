@@ -102,7 +102,9 @@ public final class Operation implements AutoCloseable {
     this.scope = tree.openRecorded("operation", id, deadline);
     this.attempts = new AttemptLog(settings.time(), scope, this.observers);
     this.cancellation = request.cancellation().map(by -> by.onCancel(scope::cancel)).orElse(null);
-    plan.skips().forEach(attempts::add);
+    for (Attempt skip : plan.skips()) {
+      attempts.add(skip);
+    }
   }
 
   /**
@@ -130,6 +132,11 @@ public final class Operation implements AutoCloseable {
    */
   public OperationTrace trace() {
     return new OperationTrace(id, attempts.all(), Optional.of(plan.decision()), Optional.empty());
+  }
+
+  /** The attempts so far; the list grows. */
+  List<Attempt> attempts() {
+    return attempts.all();
   }
 
   /**

@@ -29,7 +29,7 @@ final class ToolLoop {
   private final TimeSource time;
   private final long startNanos;
   private final List<Message> messages;
-  private final List<ModelStep> steps = new ArrayList<>();
+  private final List<ModelStep> steps = new ArrayList<>(1); // mostly one
   private final List<ToolResult> toolResults = new ArrayList<>();
 
   ToolLoop(Operation operation, GenerateRequest request, TimeSource time) {
@@ -160,7 +160,7 @@ final class ToolLoop {
         asksForTools ? new FinishReason(FinishReason.Kind.TOOL_CALLS, finish.raw()) : finish,
         last.target(),
         Duration.ofNanos(time.nanoTime() - startNanos),
-        operation.trace().attempts(),
+        operation.attempts(),
         usage,
         last.decision(),
         steps,

@@ -212,7 +212,7 @@ public final class RoutePlanner {
   private RoutePlan check(PlanRequest request, RouteDecision decision) {
     List<Target> ordered = decision.orderedTargets();
     List<Candidate> candidates = new ArrayList<>(ordered.size());
-    List<Attempt> skips = new ArrayList<>();
+    List<Attempt> skips = new ArrayList<>(0); // mostly none
     for (int rank = 0; rank < ordered.size(); rank++) {
       Target target = ordered.get(rank);
       tell(checks.check(request, target), target, rank, candidates, skips);
@@ -260,7 +260,7 @@ public final class RoutePlanner {
     order.addAll(targets);
     List<Target> ordered = List.copyOf(order);
     List<Candidate> candidates = new ArrayList<>(ordered.size());
-    List<Attempt> skips = new ArrayList<>();
+    List<Attempt> skips = new ArrayList<>(0); // mostly none
     for (int rank = 0; rank < ordered.size(); rank++) {
       Target target = ordered.get(rank);
       tell(Objects.requireNonNull(verdicts.get(target)), target, rank, candidates, skips);

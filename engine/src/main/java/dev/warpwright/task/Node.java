@@ -71,6 +71,11 @@ abstract sealed class Node permits TaskScope, Fate {
     INNERMOST.set(parent);
   }
 
+  /** Whether its deadline had passed when it was made. */
+  final boolean beganTooLate() {
+    return deadline.hasPassedAt(tree.time(), startNanoTime);
+  }
+
   /** Where this node is in its life. Any thread. */
   abstract TaskState currentState();
 

@@ -151,25 +151,25 @@ abstract sealed class Recorder {
 
     @Override
     Optional<TaskTrace> trace() {
-      return Optional.of(trace(recording.time.nanoTime()));
+      return Optional.of(traceNow());
     }
 
-    private TaskTrace trace(long nowNanoTime) {
+    private TaskTrace traceNow() {
       End ended = end;
-      long until = ended instanceof End.Running ? nowNanoTime : endNanoTime;
+      long until = ended instanceof End.Running ? recording.time.nanoTime() : endNanoTime;
       Omitted all = omitted;
       return new TaskTrace(
           name,
           kind,
           recording.start.plusNanos(startNanoTime - recording.startNanoTime),
-          Duration.ofNanos(Math.max(0, until - startNanoTime)), // it may have started after "now"
+          Duration.ofNanos(Math.max(0, until - startNanoTime)),
           ended,
-          children(nowNanoTime),
+          children(),
           all == null ? 0 : all.count.get());
     }
 
     /** In the order of the starts; the links lead from each child to the one before it. */
-    private List<TaskTrace> children(long nowNanoTime) {
+    private List<TaskTrace> children() {
       Kept last = lastChild; // one that is started meanwhile is not in the trace
       int count = 0;
       for (Kept child = last; child != null; child = child.before) {
@@ -177,7 +177,7 @@ abstract sealed class Recorder {
       }
       TaskTrace[] children = new TaskTrace[count];
       for (Kept child = last; child != null; child = child.before) {
-        children[--count] = child.trace(nowNanoTime);
+        children[--count] = child.traceNow();
       }
       return List.of(children);
     }
