@@ -19,7 +19,7 @@ final class AttemptLog {
   private final TimeSource time;
   private final TaskScope scope;
   private final Observers.OfOperation observers;
-  private final List<Attempt> attempts = new ArrayList<>();
+  private final List<Attempt> attempts = new ArrayList<>(1); // mostly one
   private int taken; // so many stand in the results of steps
 
   AttemptLog(TimeSource time, TaskScope scope, Observers.OfOperation observers) {

@@ -408,15 +408,13 @@ public final class Gateway implements AutoCloseable {
   }
 
   private Route requireRoute(GenerateRequest request) {
+    Optional<Route> asked = request.route().isPresent() ? request.route() : defaultRoute;
     Route route =
-        request
-            .route()
-            .or(() -> defaultRoute)
-            .orElseThrow(
-                () ->
-                    invalid(
-                        "The request names no route and the gateway has no default one;"
-                            + " give one of them a route."));
+        asked.orElseThrow(
+            () ->
+                invalid(
+                    "The request names no route and the gateway has no default one;"
+                        + " give one of them a route."));
     if (route.fallbacks().size() > settings.maxFallbacks()) {
       throw invalid(
           "A request may name at most %d fallbacks (maxFallbacks), but names %d."

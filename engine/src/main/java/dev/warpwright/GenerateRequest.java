@@ -66,6 +66,7 @@ public final class GenerateRequest {
   private final OptionalInt expectedOutputTokens;
   private final Optional<AgentCapabilities> requiredAgentCapabilities;
   private final Map<String, String> metadata;
+  private final Set<Capability> needs;
 
   private GenerateRequest(Builder builder) {
     this.route = Optional.ofNullable(builder.route);
@@ -91,6 +92,7 @@ public final class GenerateRequest {
     this.expectedOutputTokens = builder.expectedOutputTokens;
     this.requiredAgentCapabilities = Optional.ofNullable(builder.requiredAgentCapabilities);
     this.metadata = builder.metadata;
+    this.needs = Set.copyOf(needed());
   }
 
   /**
@@ -252,6 +254,10 @@ public final class GenerateRequest {
    * a choice of tools, reasoning, and what is required besides.
    */
   Set<Capability> needs() {
+    return needs;
+  }
+
+  private Set<Capability> needed() {
     EnumSet<Capability> needs = EnumSet.noneOf(Capability.class);
     needs.addAll(requiredCapabilities);
     if (!tools.tools().isEmpty()) {

@@ -9,6 +9,7 @@ import dev.warpwright.task.TaskTree;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Tells the program's observers what happens, without letting them harm the operation. */
@@ -79,11 +80,13 @@ final class Observers {
       }
     }
 
-    void route(RouteSelection selection) {
+    /** Tells of a winner, which is described only if somebody is told. */
+    void route(Supplier<RouteSelection> winner) {
       if (settings.route().isEmpty()) {
         return;
       }
       RouteObserver observer = settings.route().get();
+      RouteSelection selection = winner.get();
       follow(call("route observer", () -> observer.onRoute(selection)));
     }
 

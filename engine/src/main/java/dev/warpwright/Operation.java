@@ -121,7 +121,9 @@ public final class Operation implements AutoCloseable {
     this.attempts = new AttemptLog(settings.time(), scope, this.observers);
     this.cancellation = request.cancellation().map(by -> by.onCancel(scope::cancel)).orElse(null);
     this.leaving = outlet.map(to -> to.left().onCancel(scope::cancel)).orElse(null);
-    plan.skips().forEach(attempts::add);
+    for (Attempt skip : plan.skips()) {
+      attempts.add(skip);
+    }
   }
 
   /**
@@ -149,6 +151,11 @@ public final class Operation implements AutoCloseable {
    */
   public OperationTrace trace() {
     return new OperationTrace(id, attempts.all(), Optional.of(plan.decision()), Optional.empty());
+  }
+
+  /** The attempts so far; the list grows. */
+  List<Attempt> attempts() {
+    return attempts.all();
   }
 
   /**
@@ -216,7 +223,7 @@ public final class Operation implements AutoCloseable {
 
   /** The candidates that can do what the step needs, the winner of the step before first. */
   private List<Candidate> candidates(int step, List<Message> messages) {
-    boolean showsImages = messages.stream().anyMatch(message -> !message.images().isEmpty());
+    boolean showsImages = showsImages(messages);
     if (winner == null && !showsImages && !history.hasTools()) {
       return plan.candidates();
     }
@@ -236,6 +243,15 @@ public final class Operation implements AutoCloseable {
     Optional<Attempt> skip = RoutePlanner.unfit(step, candidate, history);
     skip.ifPresent(attempts::add);
     return skip.isPresent();
+  }
+
+  private static boolean showsImages(List<Message> messages) {
+    for (Message message : messages) {
+      if (!message.images().isEmpty()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean skippedForImages(int step, Candidate candidate) {
@@ -315,17 +331,17 @@ public final class Operation implements AutoCloseable {
     Duration limit = settings.attemptTimeout(target);
     Deadline deadline = Deadline.after(settings.time(), limit).earlier(scope.deadline());
     List<Message> visible = PrivateState.visibleTo(provider, messages);
-    Optional<ObjectForm> form = object.map(ObjectRequest::form);
-    ObjectMode mode = form.map(of -> of.modeFor(candidate.capabilities())).orElse(ObjectMode.AUTO);
+    ObjectForm form = object.isPresent() ? object.get().form() : null;
+    ObjectMode mode = form == null ? ObjectMode.AUTO : form.modeFor(candidate.capabilities());
     ModelCall call =
         new ModelCall(
-            form.map(of -> of.messages(mode, visible)).orElse(visible),
+            form == null ? visible : form.messages(mode, visible),
             request.tools().specs(),
             request.toolChoice(),
             request.temperature(),
             request.maxTokens(),
             request.reasoning(),
-            form.flatMap(of -> of.format(mode)),
+            form == null ? Optional.empty() : form.format(mode),
             history.hasTools() ? ToolResultFormat.ENVELOPE : request.toolResultFormat(),
             request.providerOptions().getOrDefault(provider, Json.EMPTY_OBJECT),
             deadline);
@@ -543,8 +559,9 @@ public final class Operation implements AutoCloseable {
     winner = candidate;
     if (rebound) {
       observers.route(
-          new RouteSelection(
-              id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
+          () ->
+              new RouteSelection(
+                  id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
     }
   }
 

@@ -6,7 +6,6 @@ import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 /**
  * Keeps what a provider said to itself between that provider and the log.
@@ -19,19 +18,22 @@ final class PrivateState {
 
   /** The conversation as a provider may see it: without what others said to themselves. */
   static List<Message> visibleTo(String provider, List<Message> messages) {
-    Predicate<Part> own = own(provider);
-    if (holdsOnly(own, messages)) {
+    if (isVisibleTo(provider, messages)) {
       return messages;
     }
     return messages.stream()
-        .map(message -> new Message(message.role(), message.parts().stream().filter(own).toList()))
+        .map(
+            message ->
+                new Message(
+                    message.role(),
+                    message.parts().stream().filter(part -> isVisibleTo(provider, part)).toList()))
         .toList();
   }
 
-  private static boolean holdsOnly(Predicate<Part> wanted, List<Message> messages) {
+  private static boolean isVisibleTo(String provider, List<Message> messages) {
     for (Message message : messages) {
       for (Part part : message.parts()) {
-        if (!wanted.test(part)) {
+        if (!isVisibleTo(provider, part)) {
           return false;
         }
       }
@@ -39,15 +41,23 @@ final class PrivateState {
     return true;
   }
 
-  private static Predicate<Part> own(String provider) {
-    Optional<String> issuer = Optional.of(provider);
-    return part -> !(part instanceof ProviderState state) || state.provider().equals(issuer);
+  private static boolean isVisibleTo(String provider, Part part) {
+    return !(part instanceof ProviderState state) || state.provider().equals(Optional.of(provider));
+  }
+
+  private static boolean holdsState(Message message) {
+    for (Part part : message.parts()) {
+      if (part instanceof ProviderState) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The answer with its private state under the provider's name, whatever name it had. */
   static ModelResponse issuedBy(String provider, ModelResponse response) {
     Message message = response.message();
-    if (holdsOnly(part -> !(part instanceof ProviderState), List.of(message))) {
+    if (!holdsState(message)) {
       return response;
     }
     List<Part> parts =

@@ -30,7 +30,7 @@ final class ToolLoop {
   private final TimeSource time;
   private final long startNanos;
   private final List<Message> messages;
-  private final List<ModelStep> steps = new ArrayList<>();
+  private final List<ModelStep> steps = new ArrayList<>(1); // mostly one
   private final List<ToolResult> toolResults = new ArrayList<>();
 
   ToolLoop(Operation operation, GenerateRequest request, TimeSource time) {
@@ -178,7 +178,7 @@ final class ToolLoop {
         finishReason(),
         last.target(),
         Duration.ofNanos(time.nanoTime() - startNanos),
-        operation.trace().attempts(),
+        operation.attempts(),
         usage(),
         last.decision(),
         steps,

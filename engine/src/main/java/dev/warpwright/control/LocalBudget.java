@@ -68,8 +68,7 @@ final class LocalBudget implements BudgetStore {
     if (refused != null) {
       return denied(amount, refused);
     }
-    String id = Long.toString(reservations.incrementAndGet());
-    return new Decision.Reserved(ledger.new Reservation(id, amount));
+    return new Decision.Reserved(ledger.new Reservation(reservations.incrementAndGet(), amount));
   }
 
   private @Nullable Ledger open(String scope) {
@@ -206,18 +205,18 @@ final class LocalBudget implements BudgetStore {
     }
 
     private final class Reservation implements BudgetReservation {
-      private final String id;
+      private final long number;
       private final Money amount;
       private boolean ended; // guarded by lock
 
-      Reservation(String id, Money amount) {
-        this.id = id;
+      Reservation(long number, Money amount) {
+        this.number = number;
         this.amount = amount;
       }
 
       @Override
       public String id() {
-        return id;
+        return Long.toString(number);
       }
 
       @Override
@@ -261,7 +260,7 @@ final class LocalBudget implements BudgetStore {
           if (end()) {
             account = account.doubt(amount.nanos());
             if (amount.nanos() > 0) {
-              uncertain.put(id, amount.nanos());
+              uncertain.put(id(), amount.nanos());
             }
           }
         } finally {
@@ -278,7 +277,7 @@ final class LocalBudget implements BudgetStore {
 
       @Override
       public String toString() {
-        return "reservation " + id + " of " + amount;
+        return "reservation " + number + " of " + amount;
       }
     }
   }

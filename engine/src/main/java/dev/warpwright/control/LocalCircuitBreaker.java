@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 
 /**
  * The circuits of one process. What happens is decided by {@link Circuit#next}; here is only where
- * the states are kept. A call on a closed circuit without failures takes no lock, writes no state,
- * and allocates its permit and the event of its end.
+ * the states are kept. A call on a closed circuit without failures takes no lock, reads no clock,
+ * writes no state, and allocates its permit and the event of its end.
  */
 final class LocalCircuitBreaker implements CircuitBreaker {
   private final CircuitPolicy policy;
@@ -27,7 +27,7 @@ final class LocalCircuitBreaker implements CircuitBreaker {
     this.policy = policy;
     this.time = time;
     this.observer = observer;
-    this.slots = new TargetTable<>(policy.maxTargets(), Slot::new);
+    this.slots = new TargetTable<>(policy.maxTargets(), time::nanoTime, Slot::new);
   }
 
   /** One target's circuit; each permit is a user of it. */
@@ -60,20 +60,23 @@ final class LocalCircuitBreaker implements CircuitBreaker {
 
   @Override
   public CircuitDecision tryAcquire(Target target) {
-    long nowNanos = time.nanoTime();
-    Slot slot = slots.enter(target, nowNanos);
+    Slot slot = slots.enter(target);
     if (slot == null) {
       return new CircuitRefusal(Reason.TABLE_FULL, time.now());
     }
     while (true) {
       Circuit before = slot.circuit.get();
+      if (before instanceof Circuit.Closed) {
+        return new Permit(target, slot, before.epoch()); // whatever the time, and nothing changes
+      }
+      long nowNanos = time.nanoTime();
       Circuit after = Circuit.next(before, Circuit.Acquire.EVENT, nowNanos, policy);
       if (!Circuit.isLetThrough(before, after)) {
         slot.leave();
         return refusal(before, nowNanos);
       }
       if (slot.replace(before, after)) {
-        report(target, before, after, nowNanos);
+        report(target, before, after);
         return new Permit(target, slot, after.epoch());
       }
     }
@@ -87,7 +90,8 @@ final class LocalCircuitBreaker implements CircuitBreaker {
   }
 
   private void end(Target target, Slot slot, Circuit.Event event) {
-    long nowNanos = time.nanoTime();
+    boolean setsCooldown = event instanceof Circuit.Failure; // else the time decides nothing
+    long nowNanos = setsCooldown ? time.nanoTime() : 0;
     Circuit before;
     Circuit after;
     do {
@@ -95,14 +99,15 @@ final class LocalCircuitBreaker implements CircuitBreaker {
       after = Circuit.next(before, event, nowNanos, policy);
     } while (!slot.replace(before, after));
     slot.leave();
-    report(target, before, after, nowNanos);
+    report(target, before, after);
   }
 
-  private void report(Target target, Circuit before, Circuit after, long nowNanos) {
+  private void report(Target target, Circuit before, Circuit after) {
     if (before.epoch() == after.epoch()) {
       return;
     }
     try {
+      long nowNanos = time.nanoTime();
       Instant now = time.now();
       observer.accept(
           new CircuitTransition(

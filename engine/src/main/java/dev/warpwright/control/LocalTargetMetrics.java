@@ -2,11 +2,11 @@ package dev.warpwright.control;
 
 import dev.warpwright.model.Target;
 import dev.warpwright.task.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** The measurements of one process. */
 final class LocalTargetMetrics implements TargetMetrics {
@@ -17,14 +17,13 @@ final class LocalTargetMetrics implements TargetMetrics {
   LocalTargetMetrics(long windowNanos, int maxTargets, int maxSamples, TimeSource time) {
     this.windowNanos = windowNanos;
     this.time = time;
-    this.targets = new TargetTable<>(maxTargets, () -> new Samples(maxSamples));
+    this.targets = new TargetTable<>(maxTargets, time::nanoTime, () -> new Samples(maxSamples));
   }
 
   @Override
   public Measurement begin(Target target) {
-    long nowNanos = time.nanoTime();
-    Samples samples = targets.enter(target, nowNanos);
-    return samples == null ? UNTRACKED : new Tracked(samples, nowNanos);
+    Samples samples = targets.enter(target);
+    return samples == null ? UNTRACKED : new Tracked(samples, time.nanoTime());
   }
 
   @Override
@@ -32,7 +31,7 @@ final class LocalTargetMetrics implements TargetMetrics {
     Samples samples = targets.find(target);
     return samples == null
         ? Optional.empty()
-        : Optional.of(samples.snapshot(time.nanoTime(), windowNanos));
+        : Optional.of(samples.snapshot(time.now(), time.nanoTime(), windowNanos));
   }
 
   /** An attempt on a target for which the table had no room. */
@@ -56,11 +55,23 @@ final class LocalTargetMetrics implements TargetMetrics {
 
   private final class Tracked implements Measurement {
     private static final long NONE = -1;
+    private static final VarHandle FIRST_TEXT;
+    private static final VarHandle ENDED;
+
+    static {
+      try {
+        MethodHandles.Lookup lookup = MethodHandles.lookup();
+        FIRST_TEXT = lookup.findVarHandle(Tracked.class, "firstTextNanos", long.class);
+        ENDED = lookup.findVarHandle(Tracked.class, "ended", boolean.class);
+      } catch (ReflectiveOperationException e) {
+        throw new ExceptionInInitializerError(e);
+      }
+    }
 
     private final Samples samples;
     private final long beginNanos;
-    private final AtomicLong firstTextNanos = new AtomicLong(NONE); // since the begin
-    private final AtomicBoolean ended = new AtomicBoolean();
+    private volatile long firstTextNanos = NONE; // since the begin; set by the first text
+    private volatile boolean ended; // set by whoever says first how the attempt ended
 
     Tracked(Samples samples, long beginNanos) {
       this.samples = samples;
@@ -69,41 +80,40 @@ final class LocalTargetMetrics implements TargetMetrics {
 
     @Override
     public void firstText() {
-      firstTextNanos.compareAndSet(NONE, time.nanoTime() - beginNanos);
+      FIRST_TEXT.compareAndSet(this, NONE, time.nanoTime() - beginNanos);
     }
 
     @Override
     public void success(OptionalLong outputTokens) {
-      if (ended.compareAndSet(false, true)) {
+      if (endsNow()) {
         complete(true, outputTokens);
       }
     }
 
     @Override
     public void error() {
-      if (ended.compareAndSet(false, true)) {
+      if (endsNow()) {
         complete(false, OptionalLong.empty());
       }
     }
 
     @Override
     public void cancelled() {
-      if (ended.compareAndSet(false, true)) {
-        long nowNanos = time.nanoTime();
-        samples.addCancelled(nowNanos);
-        leave(nowNanos);
+      if (endsNow()) {
+        samples.addCancelled(time.nanoTime());
+        leave();
       }
     }
 
     @Override
     public void close() {
-      if (ended.compareAndSet(false, true)) {
-        leave(time.nanoTime());
+      if (endsNow()) {
+        leave();
       }
     }
 
     private void complete(boolean succeeded, OptionalLong outputTokens) {
-      long first = firstTextNanos.get(); // before the clock is read: one that comes now is too late
+      long first = firstTextNanos; // before the clock is read: one that comes now is too late
       long nowNanos = time.nanoTime();
       long latencyNanos = nowNanos - beginNanos;
       OptionalLong firstText = first == NONE ? OptionalLong.empty() : OptionalLong.of(first);
@@ -113,13 +123,16 @@ final class LocalTargetMetrics implements TargetMetrics {
               succeeded,
               latencyNanos,
               firstText,
-              tokensPerSecond(outputTokens, firstText, latencyNanos)),
-          time.now());
-      leave(nowNanos);
+              tokensPerSecond(outputTokens, firstText, latencyNanos)));
+      leave();
     }
 
-    private void leave(long nowNanos) {
-      samples.touch(nowNanos);
+    private boolean endsNow() {
+      return !ended && ENDED.compareAndSet(this, false, true);
+    }
+
+    private void leave() {
+      targets.touch(samples);
       samples.leave();
     }
   }

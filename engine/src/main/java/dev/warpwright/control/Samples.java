@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /** The attempts of one target that have ended, the newest of them; each measurement is a user. */
 final class Samples extends TargetTable.Slot {
@@ -17,7 +16,6 @@ final class Samples extends TargetTable.Slot {
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<Sample> ended = new ArrayDeque<>(); // guarded by lock
   private final ArrayDeque<Long> cancelledNanos = new ArrayDeque<>(); // guarded by lock
-  private @Nullable Instant lastCompletedAt; // guarded by lock
 
   Samples(int maxSamples) {
     this.maxSamples = maxSamples;
@@ -44,11 +42,10 @@ final class Samples extends TargetTable.Slot {
     return true;
   }
 
-  void add(Sample sample, Instant now) {
+  void add(Sample sample) {
     lock.lock();
     try {
       addBounded(ended, sample);
-      lastCompletedAt = now;
     } finally {
       lock.unlock();
     }
@@ -71,15 +68,13 @@ final class Samples extends TargetTable.Slot {
   }
 
   /** What ended within the window; counted and sorted outside the lock. */
-  TargetSnapshot snapshot(long nowNanos, long windowNanos) {
+  TargetSnapshot snapshot(Instant now, long nowNanos, long windowNanos) {
     List<Sample> allEnded;
     List<Long> allCancelled;
-    Instant last;
     lock.lock();
     try {
       allEnded = List.copyOf(ended);
       allCancelled = List.copyOf(cancelledNanos);
-      last = lastCompletedAt;
     } finally {
       lock.unlock();
     }
@@ -108,7 +103,9 @@ final class Samples extends TargetTable.Slot {
         rates.length == 0
             ? OptionalDouble.empty()
             : OptionalDouble.of(rates[rank(rates.length, 50)]),
-        Optional.ofNullable(last));
+        allEnded.isEmpty()
+            ? Optional.empty()
+            : Optional.of(now.minusNanos(nowNanos - allEnded.getLast().endedNanos)));
   }
 
   private static Optional<Duration> percentile(long[] sortedNanos, int percent) {

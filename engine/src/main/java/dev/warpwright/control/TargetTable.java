@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,29 +29,37 @@ final class TargetTable<S extends TargetTable.Slot> {
    *
    * The search for a victim is linear. It happens only when a full table meets a new target; a
    * table that does so all the time is too small.
+   *
+   * Which slot was touched least recently does not change while one and the same is touched again
+   * and again, so only a touch of another one than the last reads the clock and writes anything.
+   * Of two that are touched at once either may seem the later one, until the next such change.
    */
   private static final int FORGOTTEN = Integer.MIN_VALUE;
 
   private final int maxTargets;
+  private final LongSupplier nanoTime;
   private final Supplier<S> newSlot;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Target, S> slots = new ConcurrentHashMap<>(); // changed under lock, read freely
+  private volatile @Nullable S lastTouched; // a hint; written by whoever touches another one
 
   /**
    * An empty table.
    *
    * @param maxTargets its capacity
+   * @param nanoTime the monotonic clock
    * @param newSlot makes the slot of a new target; called under the lock, so it only allocates
    */
-  TargetTable(int maxTargets, Supplier<S> newSlot) {
+  TargetTable(int maxTargets, LongSupplier nanoTime, Supplier<S> newSlot) {
     this.maxTargets = maxTargets;
+    this.nanoTime = nanoTime;
     this.newSlot = newSlot;
   }
 
   /** What is kept of one target. */
   abstract static class Slot {
     private final AtomicInteger users = new AtomicInteger(); // negative: forgotten
-    private volatile long touchedNanos; // a hint: of two that enter at once either may win
+    private volatile long touchedNanos; // when it was touched after another one; a hint
 
     /** How many are using it. */
     final int users() {
@@ -62,23 +71,14 @@ final class TargetTable<S extends TargetTable.Slot> {
       users.getAndDecrement();
     }
 
-    /** Makes it the most recently touched. */
-    final void touch(long nowNanos) {
-      touchedNanos = nowNanos;
-    }
-
     /**
      * Whether nothing is lost with it. It is asked under the table's lock while nobody uses the
      * slot; it decides from values and calls nothing.
      */
     abstract boolean mayBeForgotten(long nowNanos);
 
-    private boolean enter(long nowNanos) {
-      if (users.getAndIncrement() < 0) {
-        return false;
-      }
-      touch(nowNanos);
-      return true;
+    private boolean enter() {
+      return users.getAndIncrement() >= 0;
     }
 
     private boolean forget(long nowNanos) {
@@ -99,11 +99,18 @@ final class TargetTable<S extends TargetTable.Slot> {
    * @return the slot, a new one if there is none, or null if the table is full and none of its
    *     slots can go
    */
-  @Nullable S enter(Target target, long nowNanos) {
-    S known = slots.get(target);
-    if (known != null && enter(known, nowNanos)) {
-      return known;
+  @Nullable S enter(Target target) {
+    S slot = slots.get(target);
+    if (slot == null || !enter(slot)) {
+      slot = enterUnderLock(target, nanoTime.getAsLong());
     }
+    if (slot != null) {
+      touch(slot);
+    }
+    return slot;
+  }
+
+  private @Nullable S enterUnderLock(Target target, long nowNanos) {
     lock.lock();
     try {
       S slot = slots.get(target);
@@ -114,10 +121,18 @@ final class TargetTable<S extends TargetTable.Slot> {
         slot = newSlot.get();
         slots.put(target, slot);
       }
-      enter(slot, nowNanos);
+      enter(slot);
       return slot;
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Makes a slot that the caller uses the most recently touched one. */
+  void touch(S slot) {
+    if (lastTouched != slot) {
+      lastTouched = slot;
+      setTouched(slot, nanoTime.getAsLong());
     }
   }
 
@@ -126,8 +141,12 @@ final class TargetTable<S extends TargetTable.Slot> {
     return slots.get(target);
   }
 
-  private boolean enter(Slot slot, long nowNanos) {
-    return slot.enter(nowNanos);
+  private static boolean enter(Slot slot) {
+    return slot.enter();
+  }
+
+  private static void setTouched(Slot slot, long nowNanos) {
+    slot.touchedNanos = nowNanos;
   }
 
   /** Guarded by the lock. */

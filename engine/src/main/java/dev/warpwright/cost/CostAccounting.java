@@ -64,6 +64,15 @@ public final class CostAccounting {
   }
 
   /**
+   * Whether a target whose quote is unknown may be called.
+   *
+   * @return what is done about it
+   */
+  public UnknownCost unknownCost() {
+    return unknownCost;
+  }
+
+  /**
    * Checks that settings name only providers that exist.
    *
    * @param providers the ids of the providers that are registered

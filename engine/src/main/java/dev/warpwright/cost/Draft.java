@@ -35,9 +35,9 @@ final class Draft {
   private final ModelCatalog catalog;
   private final Optional<CatalogEntry> entry;
   private final Optional<Pricing> pricing;
-  private final List<String> unknownReasons = new ArrayList<>();
-  private final List<String> assumptions = new ArrayList<>();
-  private final List<Component> components = new ArrayList<>();
+  private final List<String> unknownReasons = new ArrayList<>(0); // mostly none
+  private final List<String> assumptions = new ArrayList<>(0); // mostly one or two
+  private List<Component> components = List.of(); // means nothing once something is unknown
   private Status status = Status.KNOWN;
   private boolean longContext;
 
@@ -96,46 +96,53 @@ final class Draft {
 
   /** The rates of the target; none is known without an entry. */
   Rates rates() {
-    return entry.map(CatalogEntry::rates).orElse(Rates.NONE);
+    return entry.isPresent() ? entry.get().rates() : Rates.NONE;
   }
 
   /** Prices the tokens, unless something is unknown already: then the counts mean nothing. */
   CostValuation price(Tokens tokens, Rates rates) {
     if (status != Status.UNKNOWN) {
-      Optional<LongContext> tier =
-          entry
-              .flatMap(CatalogEntry::longContext)
-              .filter(limit -> tokens.input > limit.thresholdTokens());
-      longContext = tier.isPresent();
-      BigDecimal onInput = tier.map(LongContext::inputMultiplier).orElse(ONE);
-      BigDecimal onOutput = tier.map(LongContext::outputMultiplier).orElse(ONE);
+      Optional<LongContext> tier = entry.flatMap(CatalogEntry::longContext);
+      longContext = tier.isPresent() && tokens.input > tier.get().thresholdTokens();
+      BigDecimal onInput = longContext ? tier.orElseThrow().inputMultiplier() : ONE;
+      BigDecimal onOutput = longContext ? tier.orElseThrow().outputMultiplier() : ONE;
       long ordinary = tokens.input - tokens.cached - tokens.written;
-      charge(TokenClass.INPUT, ordinary, "input", rates.input(), onInput);
-      charge(TokenClass.CACHED_INPUT, tokens.cached, "cached-input", rates.cachedInput(), onInput);
-      charge(TokenClass.CACHE_WRITE, tokens.written, "cache-write", rates.cacheWrite(), onInput);
-      charge(TokenClass.OUTPUT, tokens.output, "output", rates.output(), onOutput);
-      if (tokens.reasoning > 0) {
-        charge(TokenClass.REASONING, tokens.reasoning, "output", rates.output(), onOutput);
+      var input = charge(TokenClass.INPUT, ordinary, rates.input(), onInput);
+      var cached = charge(TokenClass.CACHED_INPUT, tokens.cached, rates.cachedInput(), onInput);
+      var written = charge(TokenClass.CACHE_WRITE, tokens.written, rates.cacheWrite(), onInput);
+      var output = charge(TokenClass.OUTPUT, tokens.output, rates.output(), onOutput);
+      if (tokens.reasoning == 0) {
+        components = List.of(input, cached, written, output);
+      } else {
+        var reasoning = charge(TokenClass.REASONING, tokens.reasoning, rates.output(), onOutput);
+        components = List.of(input, cached, written, output, reasoning);
       }
     }
     return finish();
   }
 
-  private void charge(
-      TokenClass tokenClass,
-      long tokens,
-      String rateName,
-      Optional<Money> rate,
-      BigDecimal multiplier) {
+  private Component charge(
+      TokenClass tokenClass, long tokens, Optional<Money> rate, BigDecimal multiplier) {
     if (tokens > 0 && rate.isEmpty()) {
-      unknown("missing-" + rateName + "-rate");
-      return;
+      unknown(missingRate(tokenClass));
     }
-    Money amount = rate.isEmpty() ? nothing() : amount(rate.get(), tokens, multiplier);
-    components.add(new Component(tokenClass, tokens, rate, amount));
+    return new Component(tokenClass, tokens, rate, amount(rate, tokens, multiplier));
   }
 
-  private static Money amount(Money rate, long tokens, BigDecimal multiplier) {
+  private static String missingRate(TokenClass tokenClass) {
+    return switch (tokenClass) {
+      case INPUT -> "missing-input-rate";
+      case CACHED_INPUT -> "missing-cached-input-rate";
+      case CACHE_WRITE -> "missing-cache-write-rate";
+      case OUTPUT, REASONING -> "missing-output-rate";
+    };
+  }
+
+  private Money amount(Optional<Money> known, long tokens, BigDecimal multiplier) {
+    if (tokens == 0 || known.isEmpty()) {
+      return Money.zero(currency());
+    }
+    Money rate = known.get();
     if (multiplier.compareTo(ONE) == 0) {
       return rate.times(tokens, RATE_UNIT);
     }
@@ -145,8 +152,16 @@ final class Draft {
     return rate.times(factor, divisor);
   }
 
-  private Money nothing() {
-    return Money.zero(pricing.orElseThrow().currency());
+  private String currency() {
+    return pricing.orElseThrow().currency();
+  }
+
+  private Money sum() {
+    long nanos = 0;
+    for (Component component : components) {
+      nanos = Math.addExact(nanos, component.amount().nanos());
+    }
+    return new Money(nanos, currency());
   }
 
   CostValuation finish() {
@@ -155,9 +170,7 @@ final class Draft {
         target.provider(),
         target.modelId(),
         status,
-        isUnknown
-            ? Optional.empty()
-            : components.stream().map(Component::amount).reduce(Money::plus),
+        isUnknown ? Optional.empty() : Optional.of(sum()),
         pricing.map(Pricing::currency),
         catalog.version(),
         pricing.map(Pricing::version),

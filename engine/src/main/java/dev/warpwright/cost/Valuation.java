@@ -76,28 +76,32 @@ public final class Valuation {
     if (usage.speed().filter("fast"::equalsIgnoreCase).isPresent()) {
       draft.unknown("fast-tier");
     }
-    long input = needed(draft, usage.input(), "input");
-    long cached = cacheCounter(draft, usage.cachedInput(), "cached-input", cache);
-    long written = cacheCounter(draft, usage.cacheWrite(), "cache-write", cache);
-    long output = needed(draft, usage.output(), "output");
+    long input = needed(draft, usage.input(), "missing-input-tokens");
+    long cached =
+        cacheCounter(
+            draft, usage.cachedInput(), cache, "no-cached-input", "missing-cached-input-tokens");
+    long written =
+        cacheCounter(
+            draft, usage.cacheWrite(), cache, "no-cache-write", "missing-cache-write-tokens");
+    long output = needed(draft, usage.output(), "missing-output-tokens");
     long reasoning = reasoningBesideOutput(draft, usage.reasoning(), reasoningAccounting);
     return draft.price(new Draft.Tokens(input, cached, written, output, reasoning), draft.rates());
   }
 
-  private static long needed(Draft draft, TokenCount count, String name) {
+  private static long needed(Draft draft, TokenCount count, String missing) {
     if (!isReported(count)) {
-      draft.unknown("missing-" + name + "-tokens");
+      draft.unknown(missing);
     }
     return tokens(count);
   }
 
   private static long cacheCounter(
-      Draft draft, TokenCount count, String name, CacheAssumption assumption) {
+      Draft draft, TokenCount count, CacheAssumption assumption, String none, String missing) {
     if (!isReported(count) && assumption == CacheAssumption.NONE) {
-      draft.estimatedBy("no-" + name);
+      draft.estimatedBy(none);
       return 0;
     }
-    return needed(draft, count, name);
+    return needed(draft, count, missing);
   }
 
   private static long reasoningBesideOutput(
@@ -110,7 +114,7 @@ public final class Valuation {
     }
     return switch (accounting.get()) {
       case INCLUDED -> 0;
-      case ADDITIONAL -> needed(draft, reasoning, "reasoning");
+      case ADDITIONAL -> needed(draft, reasoning, "missing-reasoning-tokens");
     };
   }
 
@@ -123,30 +127,19 @@ public final class Valuation {
    */
   static Optional<String> contradiction(
       Usage usage, Optional<ReasoningAccounting> reasoningAccounting) {
-    Optional<String> negative =
-        Stream.of(
-                new Counter("inputTokens", usage.input()),
-                new Counter("cachedInputTokens", usage.cachedInput()),
-                new Counter("cacheWriteTokens", usage.cacheWrite()),
-                new Counter("outputTokens", usage.output()),
-                new Counter("reasoningTokens", usage.reasoning()),
-                new Counter("totalTokens", usage.total()))
-            .filter(counter -> tokens(counter.count) < 0)
-            .map(c -> "%s must be 0 or more, but is %d.".formatted(c.name, tokens(c.count)))
-            .findFirst();
-    if (negative.isPresent()) {
-      return negative;
-    }
     long input = tokens(usage.input());
     long cached = tokens(usage.cachedInput());
     long written = tokens(usage.cacheWrite());
+    long output = tokens(usage.output());
+    long reasoning = tokens(usage.reasoning());
+    if ((input | cached | written | output | reasoning | tokens(usage.total())) < 0) {
+      return firstNegative(usage);
+    }
     if (isReported(usage.input()) && cached > input - written) {
       return Optional.of(
           "cachedInputTokens and cacheWriteTokens are parts of inputTokens (%d), but are %d and %d."
               .formatted(input, cached, written));
     }
-    long output = tokens(usage.output());
-    long reasoning = tokens(usage.reasoning());
     boolean included = reasoningAccounting.filter(ReasoningAccounting.INCLUDED::equals).isPresent();
     if (included && isReported(usage.output()) && reasoning > output) {
       return Optional.of(
@@ -154,6 +147,19 @@ public final class Valuation {
               .formatted(output, reasoning));
     }
     return Optional.empty();
+  }
+
+  private static Optional<String> firstNegative(Usage usage) {
+    return Stream.of(
+            new Counter("inputTokens", usage.input()),
+            new Counter("cachedInputTokens", usage.cachedInput()),
+            new Counter("cacheWriteTokens", usage.cacheWrite()),
+            new Counter("outputTokens", usage.output()),
+            new Counter("reasoningTokens", usage.reasoning()),
+            new Counter("totalTokens", usage.total()))
+        .filter(counter -> tokens(counter.count) < 0)
+        .map(c -> "%s must be 0 or more, but is %d.".formatted(c.name, tokens(c.count)))
+        .findFirst();
   }
 
   /** Whether the count is the provider's, or follows from such; what we guessed is not priced. */

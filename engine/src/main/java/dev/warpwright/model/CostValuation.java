@@ -125,7 +125,7 @@ public record CostValuation(
               + amount.map(Money::toString).orElse("no amount")
               + ".");
     }
-    if (amount.isPresent() && !amount.map(Money::currency).equals(currency)) {
+    if (amount.isPresent() && !amount.get().currency().equals(currency.orElse(null))) {
       throw new IllegalArgumentException(
           "The amount must be in " + currency.orElse("no currency") + ", but is " + amount.get());
     }

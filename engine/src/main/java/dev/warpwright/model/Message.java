@@ -105,12 +105,12 @@ public record Message(Role role, List<Part> parts) {
    * @return the text, empty if there is none
    */
   public String text() {
+    if (parts.size() == 1) {
+      return parts.getFirst() instanceof Part.Text(String words) ? words : "";
+    }
     StringBuilder text = new StringBuilder();
     for (Part part : parts) {
       if (part instanceof Part.Text(String words)) {
-        if (parts.size() == 1) {
-          return words;
-        }
         text.append(words);
       }
     }
@@ -145,16 +145,16 @@ public record Message(Role role, List<Part> parts) {
   }
 
   private <P extends Part> List<P> partsOf(Class<P> kind) {
-    List<P> found = List.of();
+    List<P> found = null; // made when it is needed: most messages are one text
     for (Part part : parts) {
       if (kind.isInstance(part)) {
-        if (found.isEmpty()) {
+        if (found == null) {
           found = new ArrayList<>(parts.size());
         }
         found.add(kind.cast(part));
       }
     }
-    return Collections.unmodifiableList(found);
+    return found == null ? List.of() : Collections.unmodifiableList(found);
   }
 
   /** Shows the role and how many parts there are, not the content. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * In which order the targets of an operation are tried, and why.
@@ -65,7 +66,26 @@ public record RouteDecision(
   public record Ranking(Optional<RoutingMode> mode, TaskIntent intent, List<Standing> standings) {
     /** Copies the list. */
     public Ranking {
-      standings = List.copyOf(standings);
+      standings = LateList.copyOf(standings);
+    }
+
+    /**
+     * A ranking whose standings are worked out when somebody reads them, as they hold estimates
+     * that mostly nobody looks at.
+     *
+     * @param mode the mode that the request asked for, if it did
+     * @param intent what the request is for
+     * @param targets how many standings there are
+     * @param standings works them out from values that do not change: it may be called late, by any
+     *     thread, and more than once
+     * @return the ranking
+     */
+    public static Ranking late(
+        Optional<RoutingMode> mode,
+        TaskIntent intent,
+        int targets,
+        Supplier<List<Standing>> standings) {
+      return new Ranking(mode, intent, new LateList<>(targets, standings));
     }
   }
 

@@ -87,6 +87,9 @@ public record Usage(
    * @return the sum
    */
   public Usage plus(Usage later) {
+    if (equals(ABSENT)) {
+      return later;
+    }
     return new Usage(
         input.plus(later.input),
         cachedInput.plus(later.cachedInput),

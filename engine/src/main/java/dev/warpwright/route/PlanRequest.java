@@ -35,8 +35,8 @@ import java.util.Set;
  * @param mode the order that the request itself asked for
  * @param intent what it is for
  * @param inputTokens the estimated length of the input; zero or more
- * @param expectedOutputTokens how much output is expected
- * @param maxTokens the limit of the output
+ * @param expectedOutputTokens how much output is expected; zero or more
+ * @param maxTokens the limit of the output; zero or more
  * @param affinity the target that served the conversation before
  */
 public record PlanRequest(
@@ -60,12 +60,18 @@ public record PlanRequest(
    */
   public record Affinity(Target target, double maxScoreLoss) {}
 
-  /** Copies the sets, and checks the input's length. */
+  /** Copies the sets, and checks the numbers of tokens. */
   public PlanRequest {
     needs = copy(needs);
     operationNeedsOneOf = copy(operationNeedsOneOf);
-    if (inputTokens < 0) {
-      throw new IllegalArgumentException("inputTokens must be 0 or more, but is " + inputTokens);
+    requireNotNegative("inputTokens", inputTokens);
+    requireNotNegative("expectedOutputTokens", expectedOutputTokens.orElse(0));
+    requireNotNegative("maxTokens", maxTokens.orElse(0));
+  }
+
+  private static void requireNotNegative(String what, long tokens) {
+    if (tokens < 0) {
+      throw new IllegalArgumentException(what + " must be 0 or more, but is " + tokens);
     }
   }
 

@@ -43,6 +43,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -132,26 +134,19 @@ public final class RoutePlanner {
   public RoutePlan plan(
       PlanRequest request, Function<Target, TargetSignals> signals, long operation) {
     List<Target> targets = request.route().candidates();
-    Map<Target, CostValuation> quotes = quotes(request, targets);
     RouteDecision.ReasonCode reason = whoOrders(request);
     return switch (reason) {
-      case ROUTING_ORDERED -> check(request, quotes, inRequestOrder(request, targets, quotes));
+      case ROUTING_ORDERED -> check(request, inRequestOrder(request, targets));
       case ROUTING_SPEED, ROUTING_BALANCED, ROUTING_QUALITY -> {
         RoutingMode mode = request.mode().orElseThrow();
-        yield check(
-            request,
-            quotes,
-            ranked(request, reason, quotes, scored.byMode(mode, request, targets)));
+        yield check(request, ranked(request, reason, scored.byMode(mode, request, targets)));
       }
       case ROUTING_SCORER -> {
         TargetScorer scores = Objects.requireNonNull(scorer);
-        yield check(
-            request,
-            quotes,
-            ranked(request, reason, quotes, scored.byScorer(scores, request, targets)));
+        yield check(request, ranked(request, reason, scored.byScorer(scores, request, targets)));
       }
       case ROUTING_ADAPTIVE ->
-          adaptive(Objects.requireNonNull(policy), request, targets, quotes, signals, operation);
+          adaptive(Objects.requireNonNull(policy), request, targets, signals, operation);
     };
   }
 
@@ -174,83 +169,54 @@ public final class RoutePlanner {
     };
   }
 
-  /** One quote for each target; none without cost accounting. */
-  private Map<Target, CostValuation> quotes(PlanRequest request, List<Target> targets) {
-    if (accounting.isEmpty()) {
-      return Map.of();
-    }
-    Map<Target, CostValuation> quotes = new HashMap<>();
-    for (Target target : targets) {
-      quotes.put(
-          target,
-          accounting
-              .get()
-              .quote(
-                  target,
-                  request.inputTokens(),
-                  request.expectedOutputTokens(),
-                  request.maxTokens()));
-    }
-    return quotes;
+  private RouteDecision inRequestOrder(PlanRequest request, List<Target> targets) {
+    Ranking ranking =
+        accounting.isEmpty()
+            ? new Ranking(request.mode(), request.intent(), List.of())
+            : ranking(
+                request,
+                targets.size(),
+                rank -> standing(request, targets.get(rank), Optional.empty(), List.of()));
+    return new RouteDecision(targets, ROUTING_ORDERED, Optional.of(ranking), Optional.empty());
   }
 
-  private static RouteDecision inRequestOrder(
-      PlanRequest request, List<Target> targets, Map<Target, CostValuation> quotes) {
-    List<Standing> standings =
-        quotes.isEmpty()
-            ? List.of()
-            : targets.stream()
-                .map(target -> standing(Optional.empty(), List.of(), target, quotes))
-                .toList();
-    return decision(request, targets, ROUTING_ORDERED, standings, Optional.empty());
-  }
-
-  private static RouteDecision ranked(
-      PlanRequest request,
-      RouteDecision.ReasonCode reason,
-      Map<Target, CostValuation> quotes,
-      List<Scored> order) {
+  private RouteDecision ranked(
+      PlanRequest request, RouteDecision.ReasonCode reason, List<Scored> order) {
     List<Target> targets = order.stream().map(Scored::target).toList();
-    List<Standing> standings =
-        order.stream()
-            .map(
-                one ->
-                    standing(
-                        Optional.of(one.score().value().doubleValue()),
-                        one.score().unknownFacts(),
-                        one.target(),
-                        quotes))
-            .toList();
-    return decision(request, targets, reason, standings, Optional.empty());
+    Ranking ranking =
+        ranking(
+            request,
+            targets.size(),
+            rank -> {
+              Scored one = order.get(rank);
+              Optional<Double> score = Optional.of(one.score().value().doubleValue());
+              return standing(request, one.target(), score, one.score().unknownFacts());
+            });
+    return new RouteDecision(targets, reason, Optional.of(ranking), Optional.empty());
   }
 
-  private static Standing standing(
-      Optional<Double> score,
-      List<String> unknownFacts,
-      Target target,
-      Map<Target, CostValuation> quotes) {
-    return new Standing(score, unknownFacts, Optional.ofNullable(quotes.get(target)));
+  /** The quote of a standing is a valuation, which mostly nobody reads: it is made then. */
+  private static Ranking ranking(PlanRequest request, int targets, IntFunction<Standing> standing) {
+    return Ranking.late(
+        request.mode(),
+        request.intent(),
+        targets,
+        () -> IntStream.range(0, targets).mapToObj(standing).toList());
   }
 
-  private static RouteDecision decision(
-      PlanRequest request,
-      List<Target> targets,
-      RouteDecision.ReasonCode reason,
-      List<Standing> standings,
-      Optional<AdaptiveRecord> adaptive) {
-    Ranking ranking = new Ranking(request.mode(), request.intent(), standings);
-    return new RouteDecision(targets, reason, Optional.of(ranking), adaptive);
+  private Standing standing(
+      PlanRequest request, Target target, Optional<Double> score, List<String> unknownFacts) {
+    return new Standing(score, unknownFacts, checks.quote(request, target));
   }
 
   /** Checks the targets of a decision in its order. */
-  private RoutePlan check(
-      PlanRequest request, Map<Target, CostValuation> quotes, RouteDecision decision) {
+  private RoutePlan check(PlanRequest request, RouteDecision decision) {
     List<Target> ordered = decision.orderedTargets();
     List<Candidate> candidates = new ArrayList<>(ordered.size());
-    List<Attempt> skips = new ArrayList<>();
+    List<Attempt> skips = new ArrayList<>(0); // mostly none
     for (int rank = 0; rank < ordered.size(); rank++) {
       Target target = ordered.get(rank);
-      tell(checks.check(request, target, quotes.get(target)), target, rank, candidates, skips);
+      tell(checks.check(request, target), target, rank, candidates, skips);
     }
     return new RoutePlan(decision, candidates, skips, Optional.empty());
   }
@@ -270,21 +236,19 @@ public final class RoutePlanner {
       AdaptivePolicy policy,
       PlanRequest request,
       List<Target> targets,
-      Map<Target, CostValuation> quotes,
       Function<Target, TargetSignals> signals,
       long operation) {
     Map<Target, Verdict> verdicts = new LinkedHashMap<>();
     List<AdaptivePolicy.Known> known = new ArrayList<>();
     for (Target target : targets) {
-      CostValuation quote = quotes.get(target);
-      Verdict verdict = checks.check(request, target, quote);
+      Verdict verdict = checks.check(request, target);
       verdicts.put(target, verdict);
       if (verdict instanceof Passed) {
         known.add(
             new AdaptivePolicy.Known(
                 target,
                 policy.profile(target, request.intent()),
-                Optional.ofNullable(quote).flatMap(CostValuation::amount),
+                checks.quote(request, target).flatMap(CostValuation::amount),
                 signals.apply(target)));
       }
     }
@@ -297,16 +261,23 @@ public final class RoutePlanner {
     order.addAll(targets);
     List<Target> ordered = List.copyOf(order);
     List<Candidate> candidates = new ArrayList<>(ordered.size());
-    List<Attempt> skips = new ArrayList<>();
-    List<Standing> standings = new ArrayList<>(ordered.size());
+    List<Attempt> skips = new ArrayList<>(0); // mostly none
     for (int rank = 0; rank < ordered.size(); rank++) {
       Target target = ordered.get(rank);
       tell(Objects.requireNonNull(verdicts.get(target)), target, rank, candidates, skips);
-      Optional<Double> score = record.candidate(target).flatMap(AdaptiveRecord.Candidate::score);
-      standings.add(standing(score, List.of(), target, quotes));
     }
+    Ranking ranking =
+        ranking(
+            request,
+            ordered.size(),
+            rank -> {
+              Target target = ordered.get(rank);
+              Optional<Double> score =
+                  record.candidate(target).flatMap(AdaptiveRecord.Candidate::score);
+              return standing(request, target, score, List.of());
+            });
     return new RoutePlan(
-        decision(request, ordered, ROUTING_ADAPTIVE, standings, Optional.of(record)),
+        new RouteDecision(ordered, ROUTING_ADAPTIVE, Optional.of(ranking), Optional.of(record)),
         candidates,
         skips,
         earliestReturn(record));

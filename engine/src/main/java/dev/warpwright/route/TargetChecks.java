@@ -2,6 +2,7 @@ package dev.warpwright.route;
 
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.PriceList;
+import dev.warpwright.cost.UnknownCost;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.CostValuation;
@@ -53,9 +54,8 @@ final class TargetChecks {
    *
    * @param request what is asked
    * @param target the target
-   * @param quote its quote, if there is cost accounting
    */
-  Verdict check(PlanRequest request, Target target, @Nullable CostValuation quote) {
+  Verdict check(PlanRequest request, Target target) {
     ProviderAdapter adapter = adapter(target);
     if (adapter == null) {
       return skip(
@@ -74,17 +74,13 @@ final class TargetChecks {
       String why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
       return skip(Redaction.redact("The model could not be made: " + why));
     }
-    Verdict.Missed miss = firstMiss(request, target, model, capabilities, quote);
+    Verdict.Missed miss = firstMiss(request, target, model, capabilities);
     return miss != null ? miss : new Verdict.Passed(model, capabilities);
   }
 
   /** The checks of a target whose model could be made, in the order in which they are made. */
   private Verdict.@Nullable Missed firstMiss(
-      PlanRequest request,
-      Target target,
-      LanguageModel model,
-      ModelCapabilities capabilities,
-      @Nullable CostValuation quote) {
+      PlanRequest request, Target target, LanguageModel model, ModelCapabilities capabilities) {
     Verdict.Missed miss = modelCapabilities(request, capabilities);
     if (miss == null) {
       miss = history(request.history(), capabilities);
@@ -93,7 +89,7 @@ final class TargetChecks {
       miss = priceCeiling(request, target);
     }
     if (miss == null) {
-      miss = knownQuote(quote);
+      miss = knownQuote(request, target);
     }
     if (miss == null) {
       miss = operation(request, model, capabilities);
@@ -165,11 +161,25 @@ final class TargetChecks {
     return refusal.isEmpty() ? null : new Verdict.Missed(ReasonCode.COST_BUDGET, refusal.get());
   }
 
-  private Verdict.@Nullable Missed knownQuote(@Nullable CostValuation quote) {
-    if (quote == null || accounting.isEmpty()) {
+  /** The quote of a target; empty without cost accounting. */
+  Optional<CostValuation> quote(PlanRequest request, Target target) {
+    return accounting.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            accounting
+                .get()
+                .quote(
+                    target,
+                    request.inputTokens(),
+                    request.expectedOutputTokens(),
+                    request.maxTokens()));
+  }
+
+  private Verdict.@Nullable Missed knownQuote(PlanRequest request, Target target) {
+    if (accounting.isEmpty() || accounting.get().unknownCost() == UnknownCost.ALLOW) {
       return null;
     }
-    Optional<String> refusal = accounting.get().refusal(quote);
+    Optional<String> refusal = accounting.get().refusal(quote(request, target).orElseThrow());
     return refusal.isEmpty() ? null : new Verdict.Missed(ReasonCode.COST_BUDGET, refusal.get());
   }
 

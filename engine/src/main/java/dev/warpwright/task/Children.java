@@ -1,7 +1,5 @@
 package dev.warpwright.task;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,18 +46,19 @@ final class Children {
 
   private AtomicReferenceArray<@Nullable Task<?>> withoutDone(
       @Nullable AtomicReferenceArray<@Nullable Task<?>> full) {
-    List<Task<?>> left = new ArrayList<>();
+    int running = 0;
     for (int i = 0; full != null && i < full.length(); i++) {
       Task<?> child = full.get(i);
-      if (child != null && !child.isDone()) {
-        left.add(child);
-      }
+      running += child != null && !child.isDone() ? 1 : 0;
     }
     var roomier =
-        new AtomicReferenceArray<@Nullable Task<?>>(Math.max(FIRST_CAPACITY, 2 * left.size()));
+        new AtomicReferenceArray<@Nullable Task<?>>(Math.max(FIRST_CAPACITY, 2 * running));
     used = 0;
-    for (Task<?> child : left) {
-      roomier.setPlain(used++, child);
+    for (int i = 0; full != null && i < full.length(); i++) {
+      Task<?> child = full.get(i);
+      if (child != null && !child.isDone()) { // none is started meanwhile, so there is room
+        roomier.setPlain(used++, child);
+      }
     }
     places = roomier;
     return roomier;

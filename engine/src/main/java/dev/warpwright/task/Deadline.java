@@ -94,6 +94,11 @@ public final class Deadline {
     return time != null && atNanoTime - time.nanoTime() <= 0;
   }
 
+  /** Whether it has passed at an instant of just now, of a time source that is mostly its own. */
+  boolean hasPassedAt(TimeSource other, long nanoTime) {
+    return time != null && time.equals(other) ? atNanoTime - nanoTime <= 0 : hasPassed();
+  }
+
   /**
    * The one of two deadlines that passes first. Deadlines of different time sources are compared by
    * what remains of each now.

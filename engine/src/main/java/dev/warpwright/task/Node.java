@@ -47,9 +47,9 @@ abstract sealed class Node permits TaskScope, Fate {
     this.startNanoTime = tree.time().nanoTime();
     Recorder outer = parent == null ? null : parent.recorder;
     if (beginsRecord) {
-      this.recorder = Recorder.begin(outer, tree.time(), kind, name);
+      this.recorder = Recorder.begin(outer, tree.time(), startNanoTime, kind, name);
     } else {
-      this.recorder = outer == null ? null : outer.child(kind, name);
+      this.recorder = outer == null ? null : outer.child(tree.time(), startNanoTime, kind, name);
     }
   }
 
@@ -63,13 +63,17 @@ abstract sealed class Node permits TaskScope, Fate {
     INNERMOST.set(this);
   }
 
-  /** Makes the parent the innermost node of the calling thread again. */
+  /**
+   * Makes the parent the innermost node of the calling thread again. Without one the entry stays,
+   * empty: it keeps nothing alive, and the thread's next scope need not make it again.
+   */
   final void leave() {
-    if (parent == null) {
-      INNERMOST.remove();
-    } else {
-      INNERMOST.set(parent);
-    }
+    INNERMOST.set(parent);
+  }
+
+  /** Whether its deadline had passed when it was made. */
+  final boolean beganTooLate() {
+    return deadline.hasPassedAt(tree.time(), startNanoTime);
   }
 
   /** Where this node is in its life. Any thread. */

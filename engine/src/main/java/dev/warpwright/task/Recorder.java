@@ -3,8 +3,6 @@ package dev.warpwright.task;
 import dev.warpwright.task.TaskTrace.End;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,17 +22,23 @@ abstract sealed class Recorder {
    * goes on in it; if that one is full, it begins another one, and is omitted there with all that
    * is below it.
    */
-  static Recorder begin(@Nullable Recorder outer, TimeSource time, String kind, String name) {
-    Recorder inside = outer == null ? null : outer.child(kind, name);
+  static Recorder begin(
+      @Nullable Recorder outer, TimeSource time, long startNanoTime, String kind, String name) {
+    Recorder inside = outer == null ? null : outer.child(time, startNanoTime, kind, name);
     return switch (inside) {
-      case null -> new Kept(new Recording(time, null), kind, name, null);
+      case null -> Kept.first(new Recording(time, startNanoTime, null), kind, name);
       case Kept kept -> kept;
-      case Omitted omitted -> new Kept(new Recording(time, omitted), kind, name, null);
+      case Omitted omitted -> Kept.first(new Recording(time, startNanoTime, omitted), kind, name);
     };
   }
 
-  /** The recorder of a node that is started in this one. On the thread of this node only. */
-  abstract Recorder child(String kind, String name);
+  /**
+   * The recorder of a node that is started in this one. On the thread of this node only.
+   *
+   * @param time the clock of the node's tree
+   * @param startNanoTime when it started, on that clock
+   */
+  abstract Recorder child(TimeSource time, long startNanoTime, String kind, String name);
 
   /** Takes down the end. By whoever decided it, once. */
   abstract void end(End end);
@@ -65,11 +69,16 @@ abstract sealed class Recorder {
     private final @Nullable Omitted outer; // where this record would be if that one had room
     private final AtomicInteger nodes = new AtomicInteger(1);
 
-    Recording(TimeSource time, @Nullable Omitted outer) {
+    Recording(TimeSource time, long startNanoTime, @Nullable Omitted outer) {
       this.time = time;
       this.start = time.now();
-      this.startNanoTime = time.nanoTime();
+      this.startNanoTime = startNanoTime;
       this.outer = outer;
+    }
+
+    /** An instant just now on another clock, on that of this record. */
+    long nanoTime(TimeSource other, long otherNanoTime) {
+      return time.equals(other) ? otherNanoTime : time.nanoTime();
     }
 
     /** Counts one more node; returns whether there is room for it. */
@@ -100,18 +109,24 @@ abstract sealed class Recorder {
     private volatile @Nullable Kept lastChild; // written by the node's thread
     private volatile @Nullable Omitted omitted; // written by the node's thread
 
-    Kept(Recording recording, String kind, String name, @Nullable Kept before) {
+    private Kept(
+        Recording recording, long startNanoTime, String kind, String name, @Nullable Kept before) {
       this.recording = recording;
       this.kind = kind;
       this.name = name;
       this.before = before;
-      this.startNanoTime = recording.time.nanoTime();
+      this.startNanoTime = startNanoTime;
+    }
+
+    static Kept first(Recording recording, String kind, String name) {
+      return new Kept(recording, recording.startNanoTime, kind, name, null);
     }
 
     @Override
-    Recorder child(String kind, String name) {
+    Recorder child(TimeSource time, long startNanoTime, String kind, String name) {
       if (recording.admits()) {
-        Kept child = new Kept(recording, kind, name, lastChild);
+        long start = recording.nanoTime(time, startNanoTime);
+        Kept child = new Kept(recording, start, kind, name, lastChild);
         lastChild = child;
         return child;
       }
@@ -120,7 +135,7 @@ abstract sealed class Recorder {
         all = new Omitted();
         omitted = all;
       }
-      return all.child(kind, name);
+      return all.child(time, startNanoTime, kind, name);
     }
 
     @Override
@@ -136,26 +151,35 @@ abstract sealed class Recorder {
 
     @Override
     Optional<TaskTrace> trace() {
-      return Optional.of(trace(recording.time.nanoTime()));
+      return Optional.of(traceNow());
     }
 
-    private TaskTrace trace(long nowNanoTime) {
+    private TaskTrace traceNow() {
       End ended = end;
-      long until = ended instanceof End.Running ? nowNanoTime : endNanoTime;
-      List<TaskTrace> children = new ArrayList<>();
-      for (Kept child = lastChild; child != null; child = child.before) {
-        children.add(child.trace(nowNanoTime));
-      }
-      Collections.reverse(children);
+      long until = ended instanceof End.Running ? recording.time.nanoTime() : endNanoTime;
       Omitted all = omitted;
       return new TaskTrace(
           name,
           kind,
           recording.start.plusNanos(startNanoTime - recording.startNanoTime),
-          Duration.ofNanos(Math.max(0, until - startNanoTime)), // it may have started after "now"
+          Duration.ofNanos(Math.max(0, until - startNanoTime)),
           ended,
-          children,
+          children(),
           all == null ? 0 : all.count.get());
+    }
+
+    /** In the order of the starts; the links lead from each child to the one before it. */
+    private List<TaskTrace> children() {
+      Kept last = lastChild; // one that is started meanwhile is not in the trace
+      int count = 0;
+      for (Kept child = last; child != null; child = child.before) {
+        count++;
+      }
+      TaskTrace[] children = new TaskTrace[count];
+      for (Kept child = last; child != null; child = child.before) {
+        children[--count] = child.traceNow();
+      }
+      return List.of(children);
     }
   }
 
@@ -164,7 +188,7 @@ abstract sealed class Recorder {
     final AtomicInteger count = new AtomicInteger();
 
     @Override
-    Recorder child(String kind, String name) {
+    Recorder child(TimeSource time, long startNanoTime, String kind, String name) {
       count.incrementAndGet();
       return this;
     }

@@ -475,7 +475,7 @@ public final class TaskScope extends Node implements AutoCloseable {
       settled = new ConcurrentLinkedQueue<>(); // a started task sees it
     }
     String reason = cancelReason;
-    if (task.deadline.hasPassed()) {
+    if (task.beganTooLate()) {
       endUnstarted(task, awaited, new Outcome.TimedOut<>(false));
     } else if (reason != null) {
       endUnstarted(task, awaited, new Outcome.Cancelled<>(reason, false));
@@ -500,7 +500,9 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   private void awaitChildren() {
-    park(() -> pending == 0, Deadline.never(), false);
+    if (pending > 0) {
+      park(() -> pending == 0, Deadline.never(), false);
+    }
     children.clear();
     if (settled != null) {
       settled.clear();

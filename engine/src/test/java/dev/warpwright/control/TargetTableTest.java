@@ -53,7 +53,7 @@ final class TargetTableTest {
   @Param(name = "target", gen = IntGen.class, conf = "0:1")
   public static final class OnePlace {
     private final List<Target> targets = List.of(Target.of("p", "a"), Target.of("p", "b"));
-    private final TargetTable<Slot> table = new TargetTable<>(1, Slot::new);
+    private final TargetTable<Slot> table = new TargetTable<>(1, () -> 0, Slot::new);
     private final List<Deque<Slot>> held = // each thread's own
         IntStream.range(0, 4).mapToObj(i -> (Deque<Slot>) new ArrayDeque<Slot>()).toList();
 
@@ -64,7 +64,7 @@ final class TargetTableTest {
 
     @Operation
     public boolean enter(@Param(name = "thread") int thread, @Param(name = "target") int target) {
-      Slot slot = table.enter(targets.get(target), 0);
+      Slot slot = table.enter(targets.get(target));
       if (slot != null) {
         held.get(thread).push(slot);
       }
@@ -74,7 +74,7 @@ final class TargetTableTest {
     /** A short use after which the slot is needed for ever. */
     @Operation
     public boolean visit(@Param(name = "target") int target) {
-      Slot slot = table.enter(targets.get(target), 0);
+      Slot slot = table.enter(targets.get(target));
       if (slot != null) {
         slot.needed = true;
         slot.leave();
