@@ -45,6 +45,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -570,10 +571,9 @@ final class CancelTest {
     }
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // it leaves the processor to the driver
   private RunStatus cancelOnceThere(RunKey run) {
     while (runs.state(run).isEmpty()) {
-      Thread.yield();
+      LockSupport.parkNanos(50_000); // the driver may need the processor
     }
     return runs.cancel(run).status();
   }

@@ -75,6 +75,21 @@ final class TaskFixture implements AfterEachCallback {
     return "unreachable";
   }
 
+  /**
+   * Waits for an interrupt and goes on in the very moment: it spins for a while, and parks only
+   * then, because whoever is to interrupt it may need the same processor.
+   */
+  static void spinUntilInterrupted() {
+    long start = System.nanoTime();
+    while (!Thread.currentThread().isInterrupted()) {
+      if (System.nanoTime() - start < 1_000_000) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(50_000);
+      }
+    }
+  }
+
   @Override
   public void afterEach(ExtensionContext context) {
     stubborn.forEach(Stubborn::release);

@@ -400,7 +400,6 @@ class TaskScopeCallTest {
   }
 
   /** Closes a scope around a task that ends so many spins after its interrupt. */
-  @SuppressWarnings("ThreadPriorityCheck") // it only leaves the processor to others
   private static Task<String> endWhenInterrupted(TaskTree tree, int spins) throws Exception {
     CountDownLatch started = new CountDownLatch(1);
     try (TaskScope scope = tree.open("operation", "op")) {
@@ -411,9 +410,7 @@ class TaskScopeCallTest {
               NEVER,
               () -> {
                 started.countDown();
-                while (!Thread.currentThread().isInterrupted()) {
-                  Thread.yield(); // the other one may need the same processor
-                }
+                TaskFixture.spinUntilInterrupted();
                 for (int spin = spins; spin > 0; spin--) {
                   Thread.onSpinWait();
                 }

@@ -396,7 +396,6 @@ class TaskTreeTest {
 
   @Test
   @Tag("R129")
-  @SuppressWarnings("ThreadPriorityCheck") // it only leaves the processor to others
   void a_detached_task_that_ends_while_it_is_timed_out_leaves_no_alarm() {
     for (int i = 0; i < 200; i++) {
       CountDownLatch started = new CountDownLatch(1);
@@ -406,9 +405,7 @@ class TaskTreeTest {
           Duration.ofSeconds(1),
           () -> {
             started.countDown();
-            while (!Thread.currentThread().isInterrupted()) {
-              Thread.yield(); // the other one may need the same processor
-            }
+            TaskFixture.spinUntilInterrupted();
           });
       awaitQuietly(started);
       fixture.advance(1000);
