@@ -44,6 +44,7 @@ final class PartialJson {
   private int good; // so much of the text is a value once what is open is closed
   private int escape; // characters of the text since a backslash in a string, 0 outside an escape
   private boolean surrogate; // the string ends with the first half of a pair
+  private String last = ""; // the value given last
 
   /** The value after an event; null if it has not changed. */
   @Nullable Json after(StreamEvent event) {
@@ -64,6 +65,7 @@ final class PartialJson {
     good = 0;
     escape = 0;
     surrogate = false;
+    last = "";
   }
 
   private @Nullable Json after(String piece) {
@@ -85,8 +87,13 @@ final class PartialJson {
       closed.append('"');
     }
     open.forEach(closed::append);
+    String value = closed.toString();
+    if (value.equals(last)) {
+      return null; // what was closed for it has been closed
+    }
+    last = value;
     try {
-      return Json.parse(closed.toString());
+      return Json.parse(value);
     } catch (RuntimeException e) {
       expect = Expect.NOTHING;
       return null;
