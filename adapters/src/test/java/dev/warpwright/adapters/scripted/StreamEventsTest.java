@@ -123,7 +123,6 @@ class StreamEventsTest {
   }
 
   @Test
-  @Tag("FR-S19")
   void chatTellsItsCountersInAChunkWithoutChoicesIfItIsAsked() throws IOException {
     try (RawClient client = new RawClient(server)) {
       String asked = Wire.CHAT.request("used", true);
@@ -406,7 +405,6 @@ class StreamEventsTest {
   }
 
   @Test
-  @Tag("FR-A05")
   void messagesCountTheInputAtTheStartAndTheOutputAtTheEnd() throws IOException {
     List<Streamed.Event> events = stream(Wire.MESSAGES, "tools").events();
     assertEquals(
@@ -420,7 +418,6 @@ class StreamEventsTest {
   }
 
   @Test
-  @Tag("FR-A01")
   void anEmptyInputOfACallBeginsWithAnEmptyFragment() throws IOException {
     List<String> fragments =
         stream(Wire.MESSAGES, "call").events().stream()

@@ -268,7 +268,6 @@ class StreamFaultsTest {
   }
 
   @Test
-  @Tag("FR-X01")
   void anErrorMayBeTheFirstEventOfAStream() throws Exception {
     try (ScriptedServer server =
         faulty("\"errorEvent\": { \"events\": 0, \"code\": \"overloaded_error\" }")) {
@@ -315,7 +314,6 @@ class StreamFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  @Tag("FR-S23")
   void aStreamIsAnsweredAsJsonAndAnythingElseAsAStream(Wire wire) throws Exception {
     try (ScriptedServer server = serving("", "{ \"times\": 2, \"wrongType\": true }");
         RawClient client = new RawClient(server)) {
@@ -553,7 +551,6 @@ class StreamFaultsTest {
     "RESPONSES, ': heartbeat'",
     "MESSAGES, 'event: ping\ndata: {\"type\":\"ping\"}'"
   })
-  @Tag("FR-S09")
   void signsOfLifeStandInFrontOfEachChunk(Wire wire, String sign) throws Exception {
     try (ScriptedServer plain = streaming("");
         ScriptedServer alive = streaming("\"heartbeats\": 2");

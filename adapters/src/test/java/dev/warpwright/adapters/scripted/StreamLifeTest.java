@@ -39,7 +39,6 @@ class StreamLifeTest {
 
   @ParameterizedTest
   @EnumSource
-  @Tag("R381")
   void theCloseOfAClientIsSeenWhileAStreamPauses(Wire wire) throws Exception {
     try (ScriptedServer server = streaming("One two", "\"pause\": \"PT1H\"")) {
       RawClient client = wire.ask(new RawClient(server), "a", true);
@@ -75,7 +74,6 @@ class StreamLifeTest {
   }
 
   @Test
-  @Tag("R381")
   void theInterruptOfAJdkClientInTheMiddleOfAStreamIsSeen() throws Exception {
     try (ScriptedServer server = streaming("One two", "\"pause\": \"PT1H\"");
         HttpClient client = HttpClient.newHttpClient()) {
