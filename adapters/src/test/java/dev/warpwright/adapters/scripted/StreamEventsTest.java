@@ -162,17 +162,16 @@ class StreamEventsTest {
         }
       }
       for (JsonNode part : delta.path("tool_calls")) {
-        ObjectNode call =
-            calls.computeIfAbsent(
-                part.path("index").intValue(), _ -> StrictJson.mapper().createObjectNode());
-        part.properties().forEach(member -> call.putIfAbsent(member.getKey(), member.getValue()));
-        ObjectNode function = (ObjectNode) call.path("function");
-        if (part.path("function") != function) {
-          function.put(
-              "arguments",
-              function.path("arguments").stringValue()
-                  + part.at("/function/arguments").stringValue());
+        int index = part.path("index").intValue();
+        if (part.has("id")) {
+          calls.put(index, (ObjectNode) part);
+          continue;
         }
+        ObjectNode function = (ObjectNode) calls.getOrDefault(index, message).path("function");
+        function.put(
+            "arguments",
+            function.path("arguments").stringValue()
+                + part.at("/function/arguments").stringValue());
       }
       if (told.at("/choices/0/finish_reason").isString()) {
         choice.putNull("logprobs");

@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -69,7 +70,7 @@ class StreamFaultsTest {
     /** Whether the first is exactly the beginning of the second. */
     void assertBegins() {
       byte[] bytes = hit.bytes();
-      assertEquals(new String(Arrays.copyOf(next.bytes(), bytes.length)), new String(bytes));
+      assertArrayEquals(Arrays.copyOf(next.bytes(), bytes.length), bytes);
     }
   }
 
