@@ -26,8 +26,11 @@ import dev.warpwright.agent.AgentEvent.StepStart;
 import dev.warpwright.agent.AgentEvent.ToolFinish;
 import dev.warpwright.agent.AgentEvent.ToolStart;
 import dev.warpwright.agent.World.Effect;
+import dev.warpwright.control.AdmissionController;
+import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.ModelEvent;
@@ -52,6 +55,7 @@ import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.testing.LeakCheck;
+import dev.warpwright.testing.ManualTime;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import java.time.Duration;
@@ -408,10 +412,7 @@ final class AgentStreamTest {
   @Test
   @Tag("A143")
   void a_failure_of_an_earlier_invocation_is_not_shown_as_one_of_this() {
-    Program program =
-        program(
-            FakeModel.ended(
-                dev.warpwright.model.FinishReason.Kind.LENGTH, "I", call("c1", "x", "o")));
+    Program program = program(FakeModel.ended(FinishReason.Kind.LENGTH, "I", call("c1", "x", "o")));
     Agent agent = agent().build();
     assertTrue(program.agents.run(request(agent)).state().isTerminal());
 
@@ -533,6 +534,55 @@ final class AgentStreamTest {
 
       assertEquals(
           List.of("\"It \"", "failure DEADLINE", "finish FAILED"), last(3, lines(read(stream))));
+    }
+  }
+
+  @Test
+  @Tag("C24")
+  @Tag("R153")
+  @Tag("R121")
+  void the_deadline_gives_the_place_back_although_the_provider_never_returns() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch gate = new CountDownLatch(1);
+    AtomicBoolean first = new AtomicBoolean(true);
+    FakeModel model =
+        FakeModel.of(
+            call -> {
+              if (first.getAndSet(false)) {
+                asked.countDown();
+                awaitStubbornly(gate);
+              }
+              return text("The place is free.").give(call);
+            });
+    AdmissionController onePlace =
+        AdmissionController.local(AdmissionPolicy.builder(1).build(), new ManualTime());
+    Program program = watch(Program.having(store, model, builder -> builder.admission(onePlace)));
+    Agent agent = agent().build();
+    try (AgentStream stream =
+        program.agents.stream(request(agent, options -> options.timeout(MINUTE)))) {
+      asked.await();
+      program.time.awaitAlarmIn(MINUTE);
+      program.time.advance(MINUTE);
+      program.time.awaitAlarmIn(Duration.ofMillis(100)); // the grace
+      program.time.advance(Duration.ofMillis(100));
+
+      assertEquals(List.of("failure DEADLINE", "finish FAILED"), last(2, lines(read(stream))));
+    }
+    try (AgentStream stream = program.agents.stream(agent, RUN)) {
+      assertEquals("The place is free.", stream.collect().text());
+    }
+    gate.countDown();
+  }
+
+  /** Waits through interrupts, as a stubborn adapter does. */
+  private static void awaitStubbornly(CountDownLatch gate) {
+    while (true) {
+      try {
+        gate.await();
+        return;
+      } catch (InterruptedException e) {
+        // ignored: that is the point
+      }
     }
   }
 
