@@ -562,13 +562,14 @@ public final class Agents {
    * not ask about, or repeat, what a tool of this one is still doing.
    */
   private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
+    Operation operation = live.operation();
     AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
-        Operation operation = live.operation()) {
+        operation) {
       live.cancel().begins(run);
       result = work.run(hold);
     }
-    return result.driven() ? result.ran(live.operation().tasks()) : result;
+    return result.driven() ? result.ran(operation.tasks()) : result;
   }
 
   /** Tells the listener, on a thread of its own. */
