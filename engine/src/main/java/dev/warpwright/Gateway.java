@@ -48,6 +48,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -187,7 +188,7 @@ public final class Gateway implements AutoCloseable {
    */
   public TextStream streamText(GenerateRequest request) {
     requireMessages(request);
-    Feed<StreamEvent, GenerateResult> feed = feed();
+    Feed<StreamEvent, GenerateResult> feed = feed(StreamEvent::weight);
     stream("streamText", plan(request, Optional.empty(), true), feed, op -> text(op, request));
     return new TextStream(feed);
   }
@@ -241,7 +242,7 @@ public final class Gateway implements AutoCloseable {
    */
   public <T> ObjectStream<T> streamObject(ObjectRequest<T> request) {
     requireMessages(request.request());
-    Feed<StreamEvent, ObjectResult<T>> feed = feed();
+    Feed<StreamEvent, ObjectResult<T>> feed = feed(StreamEvent::weight);
     stream(
         "streamObject",
         plan(request.request(), Optional.of(request), true),
@@ -265,15 +266,19 @@ public final class Gateway implements AutoCloseable {
     return new ObjectResult<>(object, mode, loop.result());
   }
 
-  private <R> Feed<StreamEvent, R> feed() {
-    return new Feed<>(
-        settings.streamBufferEvents(), settings.streamBufferBytes(), StreamEvent::weight);
+  /** Runs a planned operation of this gateway's own kinds as a stream. */
+  private <R> void stream(
+      String name, Planned planned, Feed<StreamEvent, R> feed, Function<Operation, R> work) {
+    detach(name, planned, Outlet.of(feed, Function.identity()), feed, work);
   }
 
   /** Runs a planned operation on a thread of its own; the feed gets what comes of it. */
-  private <R> void stream(
-      String name, Planned planned, Feed<StreamEvent, R> feed, Function<Operation, R> work) {
-    Outlet outlet = Outlet.of(feed, Function.identity());
+  private <R> void detach(
+      String name,
+      Planned planned,
+      Outlet outlet,
+      Feed<?, R> feed,
+      Function<? super Operation, ? extends R> work) {
     boolean started = false;
     try {
       started =
@@ -324,30 +329,44 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Opens an operation whose answers are shown while they come, and whose loop the caller writes:
-   * agents' streams are written on it. Each {@link Operation#step step} writes its events into the
-   * feed, in their order, and waits while the reader is slow; the caller writes what else there is
-   * to see, and ends the feed. If the reader wants no more, the operation is cancelled.
+   * Makes a feed for {@link #stream}.
    *
-   * <p>The operation belongs to the calling thread, which must close it.
+   * @param <E> its elements
+   * @param <R> its result
+   * @param weigher about how many bytes an element takes
+   * @return an empty feed that holds what a stream of this gateway may be ahead of its reader
+   */
+  public <E, R> Feed<E, R> feed(ToLongFunction<? super E> weigher) {
+    return new Feed<>(settings.streamBufferEvents(), settings.streamBufferBytes(), weigher);
+  }
+
+  /**
+   * Starts an operation whose answers are shown while they come, and whose loop the caller writes:
+   * agents' streams are written on it. It runs on a thread of its own. Each {@link Operation#step
+   * step} writes the pieces of its answer into the feed, in their order, and waits while the reader
+   * is slow; the loop {@linkplain Operation#show(Feed.Writer, Object) writes} what else there is to
+   * see. What it returns or throws is the end of the feed. If the reader wants no more, the
+   * operation is cancelled.
    *
    * @param <E> the elements of the feed
+   * @param <R> the result
    * @param name what it is for, the first part of the names of its tasks
    * @param request what is asked; its messages are what the conversation begins with as far as the
    *     caller knows it: they are checked and planned with, and sent only by a step
-   * @param feed where the events go
+   * @param feed a feed without an end
    * @param asElement makes an element of an event
-   * @return the operation; its deadline runs from the moment when its targets are planned
+   * @param loop is given the operation, which belongs to its thread, and must close it; the
+   *     deadline runs from the moment when the targets are planned, which is before this returns
    * @throws InvalidRequestException if the request breaks a limit of this gateway, its messages a
-   *     rule of {@link PortableHistory}, or the gateway is closed
+   *     rule of {@link PortableHistory}, or the gateway is closed; no thread was started
    */
-  public <E> Operation open(
+  public <E, R> void stream(
       String name,
       GenerateRequest request,
-      Feed<E, ?> feed,
-      Function<? super StreamEvent, ? extends E> asElement) {
-    return open(
-        name, plan(request, Optional.empty(), true), Optional.of(Outlet.of(feed, asElement)));
+      Feed<E, R> feed,
+      Function<? super StreamEvent, ? extends E> asElement,
+      Function<? super Operation, ? extends R> loop) {
+    detach(name, plan(request, Optional.empty(), true), Outlet.of(feed, asElement), feed, loop);
   }
 
   /** A request whose targets are planned. Whoever has one opens the operation. */

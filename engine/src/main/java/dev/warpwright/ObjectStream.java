@@ -6,6 +6,7 @@ import dev.warpwright.StreamEvent.TextDelta;
 import dev.warpwright.model.Json;
 import dev.warpwright.task.Feed;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +46,7 @@ public final class ObjectStream<T> implements Iterable<StreamEvent>, AutoCloseab
    */
   @Override
   public Iterator<StreamEvent> iterator() {
-    return new WithPartials(
-        feed.iterator(Optional::of, failure -> Optional.of(new Failure(failure))));
+    return new WithPartials(feed.iterator(Optional::of, TextStream::ending));
   }
 
   /**
@@ -70,7 +70,7 @@ public final class ObjectStream<T> implements Iterable<StreamEvent>, AutoCloseab
   public Iterable<Json> partials() {
     PartialJson partial = new PartialJson();
     return () ->
-        feed.iterator(event -> Optional.ofNullable(partial.after(event)), e -> Optional.empty());
+        feed.iterator(event -> Optional.ofNullable(partial.after(event)), end -> List.of());
   }
 
   /**

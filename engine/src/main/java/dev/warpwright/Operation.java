@@ -21,14 +21,11 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.NoEligibleTargetException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
-import dev.warpwright.model.Part;
 import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderException;
-import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StreamBrokenException;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.route.RoutePlan;
@@ -568,7 +565,6 @@ public final class Operation implements AutoCloseable {
   private ModelStep won(int step, Candidate candidate, ModelResponse response) {
     choose(step, candidate);
     planning.served(request, candidate.target());
-    showEndOfStep(step, response);
     return new ModelStep(
         step,
         candidate.target(),
@@ -579,20 +575,9 @@ public final class Operation implements AutoCloseable {
         candidate.capabilities().has(Capability.PARALLEL_TOOL_CALLS));
   }
 
-  /** What is known only when the answer is complete. */
-  private void showEndOfStep(int step, ModelResponse response) {
-    if (outlet.isEmpty()) {
-      return;
-    }
-    for (Part part : response.message().parts()) {
-      if (part instanceof ProviderState state) {
-        show(step, new StreamEvent.ProviderData(state));
-      }
-    }
-    for (ToolCall call : response.message().toolCalls()) {
-      show(step, new StreamEvent.ToolCalled(call));
-    }
-    show(step, new StreamEvent.Finish(response.finishReason(), response.usage(), false));
+  /** Whether it is a stream. */
+  boolean isShown() {
+    return own != null;
   }
 
   /**
@@ -605,9 +590,22 @@ public final class Operation implements AutoCloseable {
    * @throws OperationCancelledException if the operation was cancelled meanwhile
    */
   void show(int step, StreamEvent event) {
-    if (own != null && !own.put(event, scope)) {
+    if (own != null && !show(own, event)) {
       throw end(step).orElseGet(() -> cancelled("the stream has ended"));
     }
+  }
+
+  /**
+   * Shows to the reader of a stream what belongs to no attempt, and waits for it if it is slow.
+   *
+   * @param <X> what is shown
+   * @param writer a writer of the stream's feed
+   * @param shown what to show
+   * @return whether it was written; false if there was no room before the operation came to its
+   *     {@link #end}
+   */
+  public <X> boolean show(Feed.Writer<X> writer, X shown) {
+    return writer.put(shown, scope);
   }
 
   /**

@@ -2,10 +2,14 @@ package dev.warpwright;
 
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -135,10 +139,30 @@ public sealed interface StreamEvent {
   }
 
   /**
-   * About how much memory an event takes while it waits for its reader.
+   * What of an answer is shown once it is complete: all but its text and its reasoning.
+   *
+   * @param message the answer
+   * @param reason why it ended
+   * @param usage its tokens
+   * @return the events, in order
+   */
+  static List<StreamEvent> ofAnswer(Message message, FinishReason reason, Usage usage) {
+    List<StreamEvent> events = new ArrayList<>();
+    for (Part part : message.parts()) {
+      if (part instanceof ProviderState state) {
+        events.add(new ProviderData(state));
+      }
+    }
+    message.toolCalls().forEach(call -> events.add(new ToolCalled(call)));
+    events.add(new Finish(reason, usage, false));
+    return events;
+  }
+
+  /**
+   * About how much memory an event takes.
    *
    * @param event the event
-   * @return the bytes
+   * @return its weight in bytes
    */
   static long weight(StreamEvent event) {
     return switch (event) {

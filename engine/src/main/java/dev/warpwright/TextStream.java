@@ -3,7 +3,9 @@ package dev.warpwright;
 import dev.warpwright.StreamEvent.Failure;
 import dev.warpwright.StreamEvent.TextDelta;
 import dev.warpwright.task.Feed;
+import dev.warpwright.task.Outcome;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -47,7 +49,7 @@ public final class TextStream implements Iterable<StreamEvent>, AutoCloseable {
    */
   @Override
   public Iterator<StreamEvent> iterator() {
-    return feed.iterator(Optional::of, failure -> Optional.of(new Failure(failure)));
+    return feed.iterator(Optional::of, TextStream::ending);
   }
 
   /**
@@ -63,7 +65,13 @@ public final class TextStream implements Iterable<StreamEvent>, AutoCloseable {
   static Iterator<String> texts(Feed<StreamEvent, ?> feed) {
     return feed.iterator(
         event -> event instanceof TextDelta(String text) ? Optional.of(text) : Optional.empty(),
-        failure -> Optional.empty());
+        end -> List.of());
+  }
+
+  static List<StreamEvent> ending(Outcome<?> end) {
+    return end instanceof Outcome.Failure<?>(Throwable cause)
+        ? List.of(new Failure(cause))
+        : List.of();
   }
 
   /**

@@ -47,6 +47,7 @@ final class ToolLoop {
       ModelStep step = operation.step(number, messages);
       steps.add(step);
       messages.add(step.response().message());
+      showAnswer(step);
       List<ToolCall> calls = step.response().message().toolCalls();
       if (calls.isEmpty()) {
         return;
@@ -59,6 +60,15 @@ final class ToolLoop {
       if (number == request.maxSteps()) {
         return;
       }
+    }
+  }
+
+  /** Shows what is known only when the answer is complete, if the operation is a stream. */
+  private void showAnswer(ModelStep step) {
+    if (operation.isShown()) {
+      ModelResponse answer = step.response();
+      StreamEvent.ofAnswer(answer.message(), answer.finishReason(), answer.usage())
+          .forEach(event -> operation.show(step.step(), event));
     }
   }
 

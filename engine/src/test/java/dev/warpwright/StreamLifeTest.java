@@ -25,7 +25,6 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Feed;
-import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskInfo;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
@@ -468,16 +467,22 @@ final class StreamLifeTest {
     Feed<String, String> feed = new Feed<>(64, 1_000, String::length);
     GenerateRequest asked = request(A);
     Feed.Writer<String> own = feed.writer(Function.identity());
-    try (Operation operation =
-        gateway.open("mine", asked, feed, event -> event.getClass().getSimpleName())) {
-      assertTrue(operation.id().startsWith("mine-"));
-      operation.step(1, asked.messages());
-    }
-    assertEquals(0, own.close());
-    feed.end(new Outcome.Success<>("done"));
+    gateway.stream(
+        "mine",
+        asked,
+        feed,
+        event -> event.getClass().getSimpleName(),
+        operation -> {
+          try (operation) {
+            assertTrue(operation.id().startsWith("mine-"));
+            operation.step(1, asked.messages());
+            operation.show(own, "mine");
+          }
+          return "done";
+        });
     List<String> seen = new ArrayList<>();
-    feed.iterator(Optional::of, failure -> Optional.<String>empty()).forEachRemaining(seen::add);
-    assertEquals(List.of("TextDelta", "TextDelta", "Finish"), seen);
+    feed.iterator(Optional::of, end -> List.of()).forEachRemaining(seen::add);
+    assertEquals(List.of("TextDelta", "TextDelta", "Finish", "mine"), seen);
   }
 
   @Test
@@ -496,21 +501,23 @@ final class StreamLifeTest {
     Feed<String, String> feed = new Feed<>(64, 1_000, String::length);
     GenerateRequest asked = request(A);
     AtomicInteger made = new AtomicInteger();
-    try (Operation operation =
-        gateway.open(
-            "mine",
-            asked,
-            feed,
-            event -> {
-              if (made.getAndIncrement() == 0) {
-                throw new IllegalStateException("no element");
-              }
-              return "made";
-            })) {
-      assertThrows(WarpwrightException.class, () -> operation.step(1, asked.messages()));
-    }
-    assertEquals(1, made.get());
-    feed.end(new Outcome.Success<>("done"));
+    gateway.stream(
+        "mine",
+        asked,
+        feed,
+        event -> {
+          if (made.getAndIncrement() == 0) {
+            throw new IllegalStateException("no element");
+          }
+          return "made";
+        },
+        operation -> {
+          try (operation) {
+            assertThrows(WarpwrightException.class, () -> operation.step(1, asked.messages()));
+          }
+          return "done";
+        });
     assertEquals("done", feed.result());
+    assertEquals(1, made.get());
   }
 }

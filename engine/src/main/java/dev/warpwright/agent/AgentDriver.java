@@ -66,6 +66,7 @@ final class AgentDriver {
   private final RunLog log;
   private final Approvals approvals;
   private final LateEnds lateEnds;
+  private final AgentShow show;
   private final String runId;
   private final ToolCaller caller;
   private final Journal journal = new Journal();
@@ -78,16 +79,11 @@ final class AgentDriver {
 
   private int toolRuns;
 
-  AgentDriver(
-      Agent agent,
-      Operation operation,
-      CancelWatch cancel,
-      RunLog log,
-      Approvals approvals,
-      LateEnds lateEnds) {
-    this.agent = agent;
-    this.operation = operation;
-    this.cancel = cancel;
+  AgentDriver(LiveInvocation invocation, RunLog log, Approvals approvals, LateEnds lateEnds) {
+    this.agent = invocation.agent();
+    this.operation = invocation.operation();
+    this.cancel = invocation.cancel();
+    this.show = invocation.show();
     this.log = log;
     this.approvals = approvals;
     this.lateEnds = lateEnds;
@@ -113,6 +109,7 @@ final class AgentDriver {
    */
   void drive() {
     try {
+      show.starts(log, agent.maxSteps());
       if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
         askAboutDoubts(); // of a driver that is gone
       }
@@ -136,6 +133,8 @@ final class AgentDriver {
     } catch (RuntimeException | Error e) {
       recordUnexpected(e);
       throw e;
+    } finally {
+      show.left(log);
     }
   }
 
@@ -150,6 +149,7 @@ final class AgentDriver {
     if (!known && log.state().cancellation().isPresent()) {
       cancel.cancelRun();
     }
+    show.written(log);
   }
 
   /** Brings a run that is to be cancelled to its end, or lets it wait for the verdicts it needs. */
@@ -548,6 +548,7 @@ final class AgentDriver {
       if (!intents.isEmpty()) {
         append(intents);
       }
+      show.starting(runs);
     }
 
     @Override

@@ -8,7 +8,6 @@ import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
-import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
@@ -116,11 +115,7 @@ public record AgentResult(
   public AgentResult orThrow() {
     return switch (status()) {
       case COMPLETED -> this;
-      case FAILED -> {
-        RunFailed failure = state.failure().orElseThrow();
-        throw new RunFailedException(
-            failure.kind(), failure.message(), run().runId(), failure.resumable());
-      }
+      case FAILED -> throw failure().orElseThrow();
       case WAITING_APPROVAL ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,
@@ -152,6 +147,16 @@ public record AgentResult(
               run().runId(),
               true);
     };
+  }
+
+  /** The failure, if the run failed. */
+  Optional<RunFailedException> failure() {
+    return state
+        .failure()
+        .map(
+            failure ->
+                new RunFailedException(
+                    failure.kind(), failure.message(), run().runId(), failure.resumable()));
   }
 
   /** Shows run and status. */

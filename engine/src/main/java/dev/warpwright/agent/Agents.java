@@ -33,6 +33,7 @@ import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Feed;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
@@ -45,7 +46,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +66,7 @@ import org.jspecify.annotations.Nullable;
  * made them.
  */
 public final class Agents {
+  private static final String NAME = "agent"; // of its operations
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
 
   private final Gateway gateway;
@@ -196,31 +200,55 @@ public final class Agents {
    *     interrupted; the trace names the run, if there is one by then, which can be resumed
    */
   public AgentResult run(AgentRequest request) {
-    Agent agent = request.agent();
+    Work work = starting(request);
+    return call(request.agent(), request.messages(), request.invocation(), work);
+  }
+
+  /**
+   * Starts a run and shows it while it is driven: the same as {@link #run}, with targets that can
+   * stream.
+   *
+   * <p>A bad request is refused here, before there is a thread or a run. What the store has to be
+   * asked for, and every later failure, is thrown by the stream.
+   *
+   * @param request what is asked
+   * @return the stream, whose work has begun; the caller closes it
+   * @throws InvalidRequestException if the request breaks a rule or a limit of the gateway, or that
+   *     is closed
+   * @throws LimitExceededException if what is asked is larger than the state of the run may be
+   * @throws OperationCancelledException if the invocation's handle is cancelled already
+   */
+  public AgentStream stream(AgentRequest request) {
+    Work work = starting(request);
+    return stream(request.agent(), request.messages(), request.invocation(), work);
+  }
+
+  /** What a request comes to; checks it. */
+  private Work starting(AgentRequest request) {
     boolean imported = isImport(request);
     Map<String, String> fingerprint = Fingerprint.of(request);
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    try (CancelWatch cancel = new CancelWatch(request.invocation(), store, time);
-        Operation operation = open(agent, request.messages(), request.invocation(), cancel)) {
-      requireNotInterrupted(operation);
-      NewRun fresh = new NewRun(run, time.now(), started(request, fingerprint, imported));
-      RunLog.requireFits(fresh.started());
-      return switch (store.create(fresh, operation.deadline())) {
-        case RunStore.Claim.Won(Writer owner) ->
-            owned(
-                operation,
-                cancel,
-                run,
-                owner,
-                hold -> {
-                  RunLog log = RunLog.created(store, fresh, owner, time, operation.deadline());
-                  hold.begins(log);
-                  return drive(agent, operation, cancel, log, hold);
-                });
-        case RunStore.Claim.Taken(RunKey taken) ->
-            attach(agent, operation, cancel, taken, fingerprint);
-      };
-    }
+    RunStarted started = started(request, fingerprint, imported);
+    RunLog.requireFits(started);
+    return live -> start(live, new NewRun(run, time.now(), started), fingerprint);
+  }
+
+  private AgentResult start(LiveInvocation live, NewRun fresh, Map<String, String> fingerprint) {
+    Deadline deadline = live.operation().deadline();
+    return switch (store.create(fresh, deadline)) {
+      case RunStore.Claim.Won(Writer owner) ->
+          owned(
+              live,
+              fresh.run(),
+              owner,
+              hold -> {
+                RunLog log = RunLog.created(store, fresh, owner, time, deadline);
+                live.show().begins(log);
+                hold.begins(log);
+                return drive(live, log, hold);
+              });
+      case RunStore.Claim.Taken(RunKey taken) -> attach(live, taken, fingerprint);
+    };
   }
 
   /**
@@ -252,13 +280,47 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    return call(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+  }
+
+  /**
+   * Goes on with a run and shows it while it is driven: the same as {@link #resume(Agent, RunKey,
+   * ApprovalDecision...)}, whether the run was streamed before or not. What the store has to be
+   * asked for, such as whether there is the run, is thrown by the stream.
+   *
+   * @param agent the agent of the run, as it was when the run started
+   * @param run the run
+   * @param decisions decisions on pending approvals, all of them or some
+   * @return the stream, whose work has begun; the caller closes it
+   * @throws InvalidRequestException if the agent breaks a limit of the gateway, or that is closed
+   */
+  public AgentStream stream(Agent agent, RunKey run, ApprovalDecision... decisions) {
+    return stream(agent, run, List.of(decisions), Invocation.DEFAULT);
+  }
+
+  /**
+   * Goes on with a run and shows it, with options; see {@link #stream(Agent, RunKey,
+   * ApprovalDecision...)}.
+   *
+   * @param agent the agent of the run
+   * @param run the run
+   * @param decisions decisions on pending approvals
+   * @param invocation what belongs to this invocation and not to the run
+   * @return the stream, whose work has begun; the caller closes it
+   */
+  public AgentStream stream(
+      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    return stream(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+  }
+
+  private Work resuming(
+      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
-    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Operation operation = open(agent, invocation, cancel)) {
-      requireNotInterrupted(operation);
-      requireBoundTo(agent, RunState.of(load(run, operation)));
-      return resume(agent, operation, cancel, run, OptionalLong.empty(), decisions);
-    }
+    List<ApprovalDecision> made = List.copyOf(decisions);
+    return live -> {
+      requireBoundTo(agent, RunState.of(load(run, live.operation())));
+      return resume(live, run, OptionalLong.empty(), made);
+    };
   }
 
   /**
@@ -295,16 +357,91 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
-    RunState state = RunState.of(log);
+    return call(agent, List.of(), invocation, resuming(agent, log, decisions, invocation));
+  }
+
+  /**
+   * Goes on with a run whose log is handed in and shows it while it is driven: the same as {@link
+   * #resume(Agent, List, ApprovalDecision...)}. The log is checked here; what the store has to be
+   * asked for is thrown by the stream.
+   *
+   * @param agent the agent of the run, as it was when the run started
+   * @param log all events of the run
+   * @param decisions decisions on pending approvals, all of them or some
+   * @return the stream, whose work has begun; the caller closes it
+   * @throws InvalidRequestException if the log is not whole or breaks a rule
+   * @throws ConflictException if the run is bound to another agent or other targets
+   */
+  public AgentStream stream(Agent agent, List<LoggedEvent> log, ApprovalDecision... decisions) {
+    return stream(agent, log, List.of(decisions), Invocation.DEFAULT);
+  }
+
+  /**
+   * Goes on with a run whose log is handed in and shows it, with options; see {@link #stream(Agent,
+   * List, ApprovalDecision...)}.
+   *
+   * @param agent the agent of the run
+   * @param log all events of the run
+   * @param decisions decisions on pending approvals
+   * @param invocation what belongs to this invocation and not to the run
+   * @return the stream, whose work has begun; the caller closes it
+   */
+  public AgentStream stream(
+      Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
+    return stream(agent, List.of(), invocation, resuming(agent, log, decisions, invocation));
+  }
+
+  private Work resuming(
+      Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
+    List<LoggedEvent> whole = List.copyOf(log);
+    RunState state = RunState.of(whole);
     requireBoundTo(agent, state);
     requireNotCancelled(invocation, state.run());
+    List<ApprovalDecision> made = List.copyOf(decisions);
+    return live -> {
+      takeIn(agent, whole, state, made, live.operation());
+      return resume(live, state.run(), OptionalLong.of(state.sequence()), made);
+    };
+  }
+
+  /** What an invocation does in its operation, whether anybody watches or not. */
+  private interface Work {
+    AgentResult in(LiveInvocation live);
+  }
+
+  /** Works on the calling thread. */
+  private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Operation operation = open(agent, invocation, cancel)) {
+        Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
-      takeIn(agent, log, state, decisions, operation);
-      return resume(
-          agent, operation, cancel, state.run(), OptionalLong.of(state.sequence()), decisions);
+      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
     }
+  }
+
+  /** Works on a thread of its own. */
+  private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
+    AtomicReference<@Nullable RunState> left = new AtomicReference<>();
+    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    try {
+      gateway.stream(
+          NAME,
+          modelRequest(agent, begun, invocation, cancel),
+          feed,
+          AgentEvent.Output::new,
+          opened -> {
+            try (cancel;
+                Operation operation = opened) {
+              Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
+              AgentShow show = AgentShow.to(operation, reader, left::set);
+              return work.in(new LiveInvocation(agent, operation, cancel, show));
+            }
+          });
+    } catch (RuntimeException | Error e) {
+      cancel.close();
+      throw e;
+    }
+    return new AgentStream(feed, left);
   }
 
   /** Makes sure that the store has exactly this log; one that cannot go on so is not taken in. */
@@ -336,15 +473,11 @@ public final class Agents {
    * @param endsAt where its log ends, if the caller knows that
    */
   private AgentResult resume(
-      Agent agent,
-      Operation operation,
-      CancelWatch cancel,
-      RunKey run,
-      OptionalLong endsAt,
-      List<ApprovalDecision> decisions) {
+      LiveInvocation live, RunKey run, OptionalLong endsAt, List<ApprovalDecision> decisions) {
+    Operation operation = live.operation();
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(agent, operation, cancel, run, owner.get(), endsAt, decisions);
+      return resumeOwned(live, run, owner.get(), endsAt, decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -390,12 +523,8 @@ public final class Agents {
     }
   }
 
-  /** Opens an operation for a run whose conversation is in its log. */
-  private Operation open(Agent agent, Invocation invocation, CancelWatch cancel) {
-    return open(agent, List.of(), invocation, cancel);
-  }
-
-  private Operation open(
+  /** What is asked of the gateway; of a run that is taken up, its log has the messages. */
+  private static GenerateRequest modelRequest(
       Agent agent, List<Message> begun, Invocation invocation, CancelWatch cancel) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), begun)
@@ -410,7 +539,7 @@ public final class Agents {
     agent.providerOptions().forEach(request::providerOptions);
     invocation.timeout().ifPresent(request::timeout);
     invocation.budgetScope().ifPresent(request::budgetScope);
-    return gateway.open("agent", request.build());
+    return request.build();
   }
 
   /** The gateway refuses too, but does not know the run. */
@@ -464,12 +593,12 @@ public final class Agents {
    * Works on a run and hands it back on every way out, after the operation: the next driver must
    * not ask about, or repeat, what a tool of this one is still doing.
    */
-  private AgentResult owned(
-      Operation operation, CancelWatch cancel, RunKey run, Writer owner, OwnedWork work) {
+  private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
+    Operation operation = live.operation();
     AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
         operation) {
-      cancel.begins(run);
+      live.cancel().begins(run);
       result = work.run(hold);
     }
     return result.driven() ? result.ran(operation.tasks()) : result;
@@ -487,30 +616,27 @@ public final class Agents {
                     () -> listener.accept(needed)));
   }
 
-  private AgentResult drive(
-      Agent agent, Operation operation, CancelWatch cancel, RunLog log, Hold hold) {
-    AgentDriver driver = new AgentDriver(agent, operation, cancel, log, approvals, hold.lateEnds());
+  private AgentResult drive(LiveInvocation live, RunLog log, Hold hold) {
+    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds());
     driver.drive();
     return new AgentResult(
         log.state(),
         log.events(),
-        operation.trace().attempts(),
+        live.operation().trace().attempts(),
         driver.toolRuns(),
         true,
         Optional.empty());
   }
 
   private AgentResult resumeOwned(
-      Agent agent,
-      Operation operation,
-      CancelWatch cancel,
+      LiveInvocation live,
       RunKey run,
       Writer owner,
       OptionalLong endsAt,
       List<ApprovalDecision> decisions) {
+    Operation operation = live.operation();
     return owned(
-        operation,
-        cancel,
+        live,
         run,
         owner,
         hold -> {
@@ -518,10 +644,13 @@ public final class Agents {
           if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
             throw differs(run, operation);
           }
+          live.show().begins(log);
           hold.begins(log);
-          return goOn(agent, operation, log, decisions)
-              ? drive(agent, operation, cancel, log, hold)
-              : AgentResult.asItStands(log.state(), log.events());
+          if (goOn(live.agent(), operation, log, decisions)) {
+            return drive(live, log, hold);
+          }
+          live.show().written(log);
+          return AgentResult.asItStands(log.state(), log.events());
         });
   }
 
@@ -579,25 +708,20 @@ public final class Agents {
    * <p>A caller that waited for another driver takes what that one left, failures too; only a run
    * whose driver is gone is driven on.
    */
-  private AgentResult attach(
-      Agent agent,
-      Operation operation,
-      CancelWatch cancel,
-      RunKey run,
-      Map<String, String> fingerprint) {
+  private AgentResult attach(LiveInvocation live, RunKey run, Map<String, String> fingerprint) {
+    Operation operation = live.operation();
     boolean waited = false;
     while (true) {
       List<LoggedEvent> log = load(run, operation);
       RunState state = RunState.of(log);
       requireSame(run, state.started().fingerprint(), fingerprint, operation);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
-      if (leaveIt || causeToGoOn(agent, state, approvals.areDecided(state)).isEmpty()) {
+      if (leaveIt || causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
         return asItStands(log);
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(
-            agent, operation, cancel, run, owner.get(), OptionalLong.empty(), List.of());
+        return resumeOwned(live, run, owner.get(), OptionalLong.empty(), List.of());
       }
       awaitRelease(run, operation);
       waited = true;

@@ -123,6 +123,16 @@ public final class RunLog {
   }
 
   /**
+   * The events behind one.
+   *
+   * @param sequence a sequence number of this log, or 0
+   * @return a copy of what comes after it
+   */
+  public List<LoggedEvent> since(long sequence) {
+    return List.copyOf(events.subList(Math.toIntExact(sequence), events.size()));
+  }
+
+  /**
    * Adds events, all or none; returns when they are durable. Where control events came before them,
    * those of them that are not allowed any more are left out: after a request to cancel, nothing
    * begins.

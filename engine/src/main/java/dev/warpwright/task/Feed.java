@@ -214,21 +214,20 @@ public final class Feed<E, R> implements AutoCloseable {
   }
 
   /**
-   * What a reader wants to see of the elements and, behind the last, of the failure if that is the
-   * end, which {@code hasNext} throws after it.
+   * What a reader wants to see of the elements and, behind the last, of the end. If that is a
+   * failure, {@code hasNext} throws it after what is seen of it.
    *
    * <p>An interrupt of a thread that waits in {@code hasNext} or {@code next} cancels the feed, and
    * stays set. The wait goes on to the end, which should come soon then.
    *
    * @param <X> what the reader sees
    * @param ofElement what it sees of an element; empty to pass it over
-   * @param ofFailure what it sees of the failure; empty to have it only thrown
+   * @param ofEnd what it sees of the end
    * @return the only iterator
    * @throws IllegalStateException if there is an iterator already
    */
   public <X> Iterator<X> iterator(
-      Function<? super E, Optional<X>> ofElement,
-      Function<? super Throwable, Optional<X>> ofFailure) {
+      Function<? super E, Optional<X>> ofElement, Function<? super Outcome<R>, List<X>> ofEnd) {
     lock.lock();
     try {
       if (read) {
@@ -238,7 +237,7 @@ public final class Feed<E, R> implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    return new View<>(ofElement, ofFailure);
+    return new View<>(ofElement, ofEnd);
   }
 
   /**
@@ -486,15 +485,13 @@ public final class Feed<E, R> implements AutoCloseable {
   /** What the reader sees. */
   private final class View<X> implements Iterator<X> {
     private final Function<? super E, Optional<X>> ofElement;
-    private final Function<? super Throwable, Optional<X>> ofFailure;
+    private final Function<? super Outcome<R>, List<X>> ofEnd;
     private @Nullable X ahead;
-    private boolean failureSeen;
+    private @Nullable Iterator<X> last; // what is seen of the end
 
-    View(
-        Function<? super E, Optional<X>> ofElement,
-        Function<? super Throwable, Optional<X>> ofFailure) {
+    View(Function<? super E, Optional<X>> ofElement, Function<? super Outcome<R>, List<X>> ofEnd) {
       this.ofElement = ofElement;
-      this.ofFailure = ofFailure;
+      this.ofEnd = ofEnd;
     }
 
     @Override
@@ -503,15 +500,21 @@ public final class Feed<E, R> implements AutoCloseable {
         E element = Feed.this.next();
         if (element != null) {
           ahead = ofElement.apply(element).orElse(null);
-        } else if (!failureSeen && end instanceof Outcome.Failure<R>(Throwable failure)) {
-          failureSeen = true;
-          ahead = ofFailure.apply(failure).orElse(null);
+        } else if (ofTheEnd().hasNext()) {
+          ahead = ofTheEnd().next();
         } else {
           result(); // throws the failure
           return false;
         }
       }
       return true;
+    }
+
+    private Iterator<X> ofTheEnd() {
+      if (last == null) {
+        last = ofEnd.apply(Objects.requireNonNull(end)).iterator();
+      }
+      return last;
     }
 
     @Override

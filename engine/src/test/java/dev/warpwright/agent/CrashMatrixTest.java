@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.warpwright.agent.World.Effect;
+import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Json;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.ApprovalDecision;
@@ -37,6 +38,7 @@ import dev.warpwright.tool.EffectClass;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -80,6 +82,86 @@ final class CrashMatrixTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("scenarios")
+  @Tag("A33")
+  @Tag("A36")
+  @Tag("A55")
+  void a_crash_of_a_run_that_is_watched_loses_nothing_and_does_nothing_twice(Scenario scenario) {
+    Life undisturbed = new Life(scenario);
+    int writes = undisturbed.live(0, false);
+    Life watched = new Life(scenario, WATCHED);
+    assertEquals(writes, watched.live(0, false));
+    watched.assertLike(undisturbed, "watched");
+
+    for (int write = 1; write <= writes; write++) {
+      for (boolean afterIt : new boolean[] {false, true}) {
+        Life life = new Life(scenario, WATCHED);
+        life.live(write, afterIt);
+        life.live(0, false);
+        life.assertLike(undisturbed, "died %s write %d".formatted(after(afterIt), write));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("scenarios")
+  @Tag("R151")
+  @Tag("A12")
+  @Tag("A55")
+  void a_stream_that_is_left_at_any_event_loses_nothing_and_does_nothing_twice(Scenario scenario) {
+    Life undisturbed = new Life(scenario);
+    undisturbed.live(0, false);
+
+    boolean left = true;
+    for (int events = 0; left; events++) {
+      Life life = new Life(scenario, WATCHED);
+      left = life.leaveAfter(events);
+      life.live(0, false);
+      life.assertLike(undisturbed, "left after " + events + " events");
+    }
+  }
+
+  /** How a program has its runs driven. */
+  private interface Way {
+    AgentResult run(Agents agents, AgentRequest request);
+
+    AgentResult resume(Agents agents, Agent agent, ApprovalDecision... decisions);
+  }
+
+  private static final Way BLOCKING =
+      new Way() {
+        @Override
+        public AgentResult run(Agents agents, AgentRequest request) {
+          return agents.run(request);
+        }
+
+        @Override
+        public AgentResult resume(Agents agents, Agent agent, ApprovalDecision... decisions) {
+          return agents.resume(agent, RUN, decisions);
+        }
+      };
+
+  private static final Way WATCHED =
+      new Way() {
+        @Override
+        public AgentResult run(Agents agents, AgentRequest request) {
+          return read(agents.stream(request));
+        }
+
+        @Override
+        public AgentResult resume(Agents agents, Agent agent, ApprovalDecision... decisions) {
+          return read(agents.stream(agent, RUN, decisions));
+        }
+
+        private static AgentResult read(AgentStream stream) {
+          try (stream) {
+            stream.forEach(event -> {});
+            return stream.collect();
+          }
+        }
+      };
+
   /** All lives in which the first process dies at a given write. */
   private static void crashAndCrashAgain(Life undisturbed, int write, boolean afterIt) {
     for (int next = 0; ; next++) {
@@ -109,11 +191,17 @@ final class CrashMatrixTest {
     final RunStore store = RunStore.inMemory();
     final World world = new World();
     final Agent agent;
+    final Way way;
     final List<String> wrongQuestions = new ArrayList<>();
     Optional<AgentResult> result = Optional.empty();
 
     Life(Scenario scenario) {
+      this(scenario, BLOCKING);
+    }
+
+    Life(Scenario scenario, Way way) {
       this.scenario = scenario;
+      this.way = way;
       this.agent = scenario.agent(world);
     }
 
@@ -125,16 +213,51 @@ final class CrashMatrixTest {
               mortal,
               FakeModel.of(scenario.answers()).onAsk(this::asked),
               FakeModel.of(scenario.spare()).onAsk(this::asked));
+      int writes;
       try {
         result = Optional.of(drive(program));
+        writes = mortal.writes();
+        awaitEnd(program);
         program.assertNothingIsLeft();
       } catch (MortalStore.Crash crash) {
+        writes = mortal.writes();
         result = Optional.empty();
         mortal.bury();
-        assertEquals(List.of(), program.gateway.diagnostics().liveTasks());
+        awaitEnd(program);
         assertEquals(0, program.time.pendingAlarms());
       }
-      return mortal.writes();
+      return writes;
+    }
+
+    /** The thread of a stream ends just after its reader has seen that. */
+    @SuppressWarnings("ThreadPriorityCheck") // it only saves processor time
+    private static void awaitEnd(Program program) {
+      while (!program.gateway.diagnostics().liveTasks().isEmpty()) {
+        Thread.yield();
+      }
+    }
+
+    /** Watches so much of the run and leaves; false if there was no more. */
+    boolean leaveAfter(int events) {
+      Program program =
+          Program.having(
+              store,
+              FakeModel.of(scenario.answers()).onAsk(this::asked),
+              FakeModel.of(scenario.spare()).onAsk(this::asked),
+              builder -> builder.streamBufferEvents(2));
+      boolean left = false;
+      try (AgentStream stream = program.agents.stream(request())) {
+        Iterator<AgentEvent> all = stream.iterator();
+        int i = 0;
+        while (i < events && all.hasNext()) {
+          all.next();
+          i++;
+        }
+        left = i == events; // else it was at its end
+      }
+      awaitEnd(program);
+      program.assertNothingIsLeft();
+      return left;
     }
 
     /** A model is never asked for an answer that is in the log. */
@@ -146,12 +269,10 @@ final class CrashMatrixTest {
     }
 
     private AgentResult drive(Program program) {
-      AgentRequest request =
-          AgentRequest.builder(agent, "Do it.").runId("run-1").idempotencyKey("key").build();
       for (int patience = 0; patience < 10; patience++) {
-        AgentResult result = program.agents.run(request);
+        AgentResult result = way.run(program.agents, request());
         if (result.status() == RunStatus.WAITING_APPROVAL) {
-          result = program.agents.resume(agent, result.run(), decisions(result));
+          result = way.resume(program.agents, agent, decisions(result));
         }
         if (result.status() == RunStatus.NEEDS_RECONCILIATION) {
           result.inDoubt().forEach(call -> decideAsOperator(program, call));
@@ -160,6 +281,10 @@ final class CrashMatrixTest {
         }
       }
       return fail("The run does not come to an end.");
+    }
+
+    private AgentRequest request() {
+      return AgentRequest.builder(agent, "Do it.").runId("run-1").idempotencyKey("key").build();
     }
 
     private ApprovalDecision[] decisions(AgentResult result) {
@@ -273,6 +398,7 @@ final class CrashMatrixTest {
         case RunEvent.CancelRequested e -> Optional.of("asked to cancel");
         case RunEvent.RunCancelled e -> Optional.of("cancelled");
         case RunCompleted e -> Optional.of("completed: " + e.text());
+        case RunFailed e when e.kind() == FailureKind.CANCELLED -> Optional.empty();
         case RunFailed e -> Optional.of("failed: " + e.kind() + " " + e.message());
       };
     }

@@ -7,11 +7,13 @@ import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Role;
+import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolHistory;
 import dev.warpwright.model.Usage;
@@ -20,17 +22,36 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
+import java.util.regex.Pattern;
 
 /**
  * A provider whose models give a fixed list of answers: a conversation with n answers in it gets
  * answer n. So a call that is made again after a crash is answered as it was before.
  */
-public final class FakeModel implements ProviderAdapter, LanguageModel {
+public final class FakeModel implements ProviderAdapter, StreamingModel {
   /** What the model does when it is asked. */
   @FunctionalInterface
   public interface Answer {
     ModelResponse give(ModelCall call) throws InterruptedException;
+
+    /** Tells the text of the answer word by word. */
+    default ModelResponse tell(ModelCall call, StreamingModel.Events events)
+        throws InterruptedException {
+      ModelResponse response = give(call);
+      for (String word : BEHIND_SPACES.splitAsStream(response.message().text()).toList()) {
+        events.tell(new ModelEvent.Text(word));
+      }
+      return response;
+    }
   }
+
+  /** What the model does when it is asked to stream. */
+  @FunctionalInterface
+  public interface Telling {
+    ModelResponse tell(ModelCall call, StreamingModel.Events events) throws InterruptedException;
+  }
+
+  private static final Pattern BEHIND_SPACES = Pattern.compile("(?<= )");
 
   private final List<Answer> answers;
   private final ModelCapabilities capabilities;
@@ -101,6 +122,32 @@ public final class FakeModel implements ProviderAdapter, LanguageModel {
     };
   }
 
+  /** Only for streams, which it tells by itself what comes. */
+  public static Answer telling(Telling telling) {
+    return new Answer() {
+      @Override
+      public ModelResponse give(ModelCall call) {
+        throw new AssertionError("not asked to stream");
+      }
+
+      @Override
+      public ModelResponse tell(ModelCall call, StreamingModel.Events events)
+          throws InterruptedException {
+        return telling.tell(call, events);
+      }
+    };
+  }
+
+  /** A stream that breaks after this text. */
+  public static Answer breaking(String text) {
+    return telling(
+        (call, events) -> {
+          events.tell(new ModelEvent.Text(text));
+          throw ProviderException.builder(ProviderException.Kind.READ, "The connection broke.")
+              .build();
+        });
+  }
+
   public static ToolCall call(String id, String tool, String order) {
     return new ToolCall(id, tool, Json.parse("{\"order\":\"" + order + "\"}"));
   }
@@ -130,9 +177,18 @@ public final class FakeModel implements ProviderAdapter, LanguageModel {
 
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
+    return next(call).give(call);
+  }
+
+  @Override
+  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+    return next(call).tell(call, events);
+  }
+
+  private Answer next(ModelCall call) {
     int index = (int) call.messages().stream().filter(m -> m.role() == Role.ASSISTANT).count();
     onAsk.accept(index);
     asked.add(index);
-    return answers.get(index).give(call);
+    return answers.get(index);
   }
 }

@@ -70,7 +70,16 @@ public final class Program {
   /** A program whose gateway has more than the usual options. */
   public static Program having(
       RunStore store, ProviderAdapter model, UnaryOperator<Gateway.Builder> options) {
-    return new Program(store, model, FakeModel.of(), options);
+    return having(store, model, FakeModel.of(), options);
+  }
+
+  /** A program with two models whose gateway has more than the usual options. */
+  public static Program having(
+      RunStore store,
+      ProviderAdapter model,
+      ProviderAdapter spare,
+      UnaryOperator<Gateway.Builder> options) {
+    return new Program(store, model, spare, options);
   }
 
   public static Program with(FakeModel.Answer... answers) {

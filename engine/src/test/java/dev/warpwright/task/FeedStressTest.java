@@ -178,7 +178,7 @@ class FeedStressTest {
     private java.util.concurrent.Callable<List<Element>> read(Random own) {
       return () -> {
         List<Element> seen = new ArrayList<>();
-        Iterator<Element> elements = feed.iterator(Optional::of, failure -> Optional.empty());
+        Iterator<Element> elements = feed.iterator(Optional::of, end -> List.of());
         while (elements.hasNext()) {
           seen.add(elements.next());
           pause(own);

@@ -32,7 +32,7 @@ class FeedTest {
   private final Feed.Writer<Integer> writer = feed.writer(Function.identity());
 
   private static <E> Iterator<E> iterator(Feed<E, ?> feed) {
-    return feed.iterator(Optional::of, failure -> Optional.empty());
+    return feed.iterator(Optional::of, end -> List.of());
   }
 
   private static <E> List<E> rest(Iterator<E> iterator) {
@@ -306,8 +306,7 @@ class FeedTest {
     writer.put(1);
     RuntimeException failure = new IllegalStateException("failed");
     Iterator<String> texts =
-        feed.iterator(
-            element -> Optional.of("element " + element), thrown -> Optional.of("failure"));
+        feed.iterator(element -> Optional.of("element " + element), end -> List.of("failure"));
     feed.end(new Failure<>(failure));
 
     assertEquals("element 1", texts.next());
