@@ -49,8 +49,8 @@ final class OpenAiResponsesStreamTest {
 
   private static String shown(String type) {
     return "data:"
-               + " {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"id\":\"i\","
-               + "\"type\":\""
+        + " {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"id\":\"i\","
+        + "\"type\":\""
         + type
         + "\"}}\n\n";
   }
@@ -123,29 +123,24 @@ final class OpenAiResponsesStreamTest {
           case "text" -> HELLO;
           default -> shown(sent);
         };
-    CountDownLatch seen = new CountDownLatch(last.isEmpty() ? 1 : 2);
+    CountDownLatch first = new CountDownLatch(1);
+    CountDownLatch second = new CountDownLatch(last.isEmpty() ? 0 : 1);
     ProviderException failure =
         failure(
             offered,
             c -> {
               c.write(OPEN + chunk(CREATED));
-              awaitCount(seen, last.isEmpty() ? 0 : 1);
+              assertTrue(first.await(10, TimeUnit.SECONDS));
               if (!last.isEmpty()) {
                 c.write(chunk(last));
-                awaitCount(seen, 0);
               }
+              // What was not read yet would go with the connection.
+              assertTrue(second.await(10, TimeUnit.SECONDS));
               c.cut();
             },
-            _ -> seen.countDown());
+            _ -> (first.getCount() > 0 ? first : second).countDown());
     assertEquals(kind, failure.kind());
     assertEquals(kind == Kind.TOOL_CALL, failure.mayHaveActed());
-  }
-
-  /** What is not read yet goes with a connection that breaks. */
-  private static void awaitCount(CountDownLatch latch, long count) {
-    while (latch.getCount() > count) {
-      Thread.onSpinWait();
-    }
   }
 
   @ParameterizedTest
