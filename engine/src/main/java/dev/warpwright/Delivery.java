@@ -27,7 +27,7 @@ interface Delivery {
     return false;
   }
 
-  /** The text that has come of an answer that did not become complete. */
+  /** The text that was shown of an answer that did not become complete. */
   default String partialText() {
     return "";
   }

@@ -274,14 +274,20 @@ public final class Gateway implements AutoCloseable {
   private <R> void stream(
       String name, Planned planned, Feed<StreamEvent, R> feed, Function<Operation, R> work) {
     Outlet outlet = Outlet.of(feed, Function.identity());
-    boolean started =
-        tree.detach(
-            "stream",
-            name,
-            UNBOUNDED,
-            () -> feed.end(outcome(() -> work.apply(open(name, planned, Optional.of(outlet))))));
+    boolean started = false;
+    try {
+      started =
+          tree.detach(
+              "stream",
+              name,
+              UNBOUNDED,
+              () -> feed.end(outcome(() -> work.apply(open(name, planned, Optional.of(outlet))))));
+    } finally {
+      if (!started) {
+        ended();
+      }
+    }
     if (!started) {
-      ended();
       throw new IllegalStateException("The system has no thread left for a stream.");
     }
   }

@@ -32,6 +32,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class LiveAnswer implements Delivery, StreamingModel.Events {
 
+  /*
+   * The two threads meet in one field, the time of the last sign of life. While the model's thread
+   * tells something, the mark TELLING stands in it, so that the time at the reader is nobody's
+   * silence. Whoever stops the attempt for its silence puts STOPPED in the place of the very sign
+   * that is too old: if anything was told meanwhile, that fails, and it is looked at again. Nothing
+   * is told after STOPPED.
+   */
+  private static final long TELLING = -1;
+  private static final long STOPPED = -2;
+
   /** Told to the operation, on its own thread, how far an answer is. Each at most once. */
   interface Progress {
     /** It begins to be shown, or is complete. */
@@ -48,14 +58,18 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   private final Duration idleTimeout;
   private final Progress progress;
   private final PartialText text = new PartialText();
-  private final AtomicLong signNanoTime; // of the last sign of life
+  private final long startNanos;
+  private final AtomicLong lastSignNanos = new AtomicLong(); // since the start; or a mark
   private volatile Usage counters = Usage.ABSENT;
   private volatile boolean shown;
-  private volatile boolean textShown;
-  private volatile long firstTextNanoTime; // set before textShown
+  private volatile boolean textCame;
+  private volatile long firstTextNanoTime; // set before textCame
   private @Nullable TaskScope scope; // set before the model's thread begins
+  private boolean torn; // model's thread; something that it told was not shown
   private boolean beginTold; // operation's thread
   private boolean textTold; // operation's thread
+  private long shownCount; // operation's thread; the events, once the call has ended
+  private Usage partialUsage = Usage.ABSENT; // operation's thread; once the call has ended
 
   /**
    * An attempt that has not begun.
@@ -69,7 +83,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
     this.writer = writer;
     this.idleTimeout = idleTimeout;
     this.progress = progress;
-    this.signNanoTime = new AtomicLong(time.nanoTime());
+    this.startNanos = time.nanoTime();
   }
 
   @Override
@@ -86,11 +100,13 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
             });
     boolean late = follow(scope, dispatch, task);
     scope.join();
-    shown = writer.close();
+    lastSignNanos.set(STOPPED); // for one that was left behind
+    shownCount = writer.close();
+    shown = shownCount > 0;
+    partialUsage = counters;
     Outcome<ModelResponse> outcome = task.outcome();
     if (shown || outcome instanceof Outcome.Success<ModelResponse>) {
-      tellBegin();
-      tellText();
+      tellProgress(true);
     }
     return late && outcome instanceof Outcome.Cancelled<ModelResponse>(var _, boolean abandoned)
         ? new Outcome.TimedOut<>(abandoned)
@@ -100,44 +116,41 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   /** Waits for the end; true if the attempt was stopped for its own limit. */
   private boolean follow(TaskScope scope, Dispatch dispatch, Task<ModelResponse> task) {
     while (!scope.isCancelled() && !scope.deadline().hasPassed()) {
-      Deadline due = due(dispatch);
-      if (due.hasPassed()) {
-        task.cancel(TOO_LATE);
-        return true;
-      }
-      if (scope.await(() -> task.isDone() || shown != beginTold || textShown != textTold, due)) {
+      long sign = lastSignNanos.get();
+      Deadline due = due(dispatch, sign);
+      if (sign != TELLING && due.hasPassed()) {
+        if (lastSignNanos.compareAndSet(sign, STOPPED)) {
+          task.cancel(TOO_LATE);
+          return true;
+        }
+      } else if (scope.await(
+          () -> task.isDone() || shown != beginTold || textCame != textTold, due)) {
         if (task.isDone()) {
           return false;
         }
-        tellBegin();
-        if (textShown) {
-          tellText();
-        }
+        tellProgress(shown);
       }
     }
     return false;
   }
 
-  private Deadline due(Dispatch dispatch) {
-    if (writer.isWaiting()) {
-      return Deadline.after(time, idleTimeout); // then it is looked at again
+  /** When to stop the attempt, unless there is another sign of life; or when to look again. */
+  private Deadline due(Dispatch dispatch, long sign) {
+    if (sign == TELLING) {
+      return Deadline.after(time, idleTimeout);
     }
     if (!shown) {
       return dispatch.deadline();
     }
-    long quietNanos = time.nanoTime() - signNanoTime.getAcquire();
-    return Deadline.after(time, idleTimeout.minusNanos(quietNanos));
+    return Deadline.after(time, idleTimeout.minusNanos(sinceStart() - sign));
   }
 
-  private void tellBegin() {
-    if (!beginTold) {
+  private void tellProgress(boolean begins) {
+    if (begins && !beginTold) {
       beginTold = true;
       progress.begins();
     }
-  }
-
-  private void tellText() {
-    if (textShown && !textTold) {
+    if (textCame && !textTold) {
       textTold = true;
       progress.hasText();
     }
@@ -145,41 +158,57 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
 
   @Override
   public void tell(ModelEvent event) throws InterruptedException {
-    alive();
+    long before = lastSignNanos.get();
+    if (torn || before < 0 || !lastSignNanos.compareAndSet(before, TELLING)) {
+      throw new InterruptedException("nobody waits for this answer any more");
+    }
+    try {
+      take(event);
+    } finally {
+      lastSignNanos.compareAndSet(TELLING, sinceStart());
+    }
+  }
+
+  private void take(ModelEvent event) throws InterruptedException {
     switch (event) {
       case ModelEvent.Alive _ -> {}
       case ModelEvent.Counters(Usage usage) -> counters = usage;
       case ModelEvent.Text(String piece) -> {
         if (!piece.isEmpty()) {
           text.add(piece);
+          noteFirstText();
           show(new TextDelta(piece));
-          if (!textShown) {
-            firstTextNanoTime = time.nanoTime();
-            textShown = true;
-            wake();
-          }
         }
       }
       case ModelEvent.Reasoning(String piece) -> {
         if (!piece.isEmpty()) {
+          text.add(""); // so that there is a piece for each event that is shown
           show(new ReasoningDelta(piece));
         }
       }
     }
   }
 
-  private void show(StreamEvent event) throws InterruptedException {
-    if (writer.put(event)) {
-      alive(); // the silence while it waited was not the provider's
+  private void noteFirstText() {
+    if (!textCame) {
+      firstTextNanoTime = time.nanoTime();
+      textCame = true;
+      wake();
     }
+  }
+
+  private void show(StreamEvent event) throws InterruptedException {
+    torn = true;
+    writer.put(event);
+    torn = false; // else nothing may follow, even if the model swallows what was thrown
     if (!shown) {
       shown = true;
       wake();
     }
   }
 
-  private void alive() {
-    signNanoTime.setRelease(time.nanoTime());
+  private long sinceStart() {
+    return time.nanoTime() - startNanos;
   }
 
   private void wake() {
@@ -193,12 +222,15 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
    * On the model's thread.
    */
   void complete(String whole) throws InterruptedException {
+    if (torn) {
+      throw new InterruptedException("a part of the answer was not shown");
+    }
     if (text.length() == 0) {
       tell(new ModelEvent.Text(whole));
-    } else if (text.length() != whole.length()) {
+    } else if (!text.is(whole)) {
       throw ProviderException.builder(
               ProviderException.Kind.PROTOCOL,
-              "The adapter told %d characters of text, but its answer has %d."
+              "The adapter told another text, of %d characters, than its answer has, of %d."
                   .formatted(text.length(), whole.length()))
           .build();
     }
@@ -211,16 +243,16 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
 
   @Override
   public String partialText() {
-    return text.toString();
+    return text.first(shownCount);
   }
 
   @Override
   public Usage partialUsage() {
-    return counters;
+    return partialUsage;
   }
 
   @Override
   public OptionalLong firstTextNanoTime() {
-    return textShown ? OptionalLong.of(firstTextNanoTime) : OptionalLong.empty();
+    return textCame ? OptionalLong.of(firstTextNanoTime) : OptionalLong.empty();
   }
 }

@@ -44,6 +44,7 @@ final class PartialJson {
   private int good; // so much of the text is a value once what is open is closed
   private int escape; // characters of the text since a backslash in a string, 0 outside an escape
   private boolean surrogate; // the string ends with the first half of a pair
+  private @Nullable Json last; // the value that was given last
 
   /** The value after an event; null if it has not changed. */
   @Nullable Json after(StreamEvent event) {
@@ -64,6 +65,7 @@ final class PartialJson {
     good = 0;
     escape = 0;
     surrogate = false;
+    last = null;
   }
 
   private @Nullable Json after(String piece) {
@@ -76,7 +78,16 @@ final class PartialJson {
       text.append(c);
       take(c);
     }
-    return good == before ? null : snapshot();
+    return good == before ? null : changed(snapshot());
+  }
+
+  /** The value, unless it is the last one: a quote or bracket that closes changes nothing. */
+  private @Nullable Json changed(@Nullable Json value) {
+    if (value == null || value.equals(last)) {
+      return null;
+    }
+    last = value;
+    return value;
   }
 
   private @Nullable Json snapshot() {

@@ -27,9 +27,39 @@ final class PartialText {
     return length;
   }
 
-  @Override
-  public String toString() {
-    int complete = count.getAcquire();
+  /**
+   * Whether it is this text; asked by the thread that adds. Where the other has U+FFFD, half a
+   * surrogate pair may stand here, since a message has none.
+   */
+  boolean is(String whole) {
+    if (length != whole.length()) {
+      return false;
+    }
+    int at = 0;
+    for (int i = 0; i < count.getPlain(); i++) {
+      String piece = String.valueOf(pieces[i]);
+      if (!whole.startsWith(piece, at) && !isCleaned(piece, whole, at)) {
+        return false;
+      }
+      at += piece.length();
+    }
+    return true;
+  }
+
+  private static boolean isCleaned(String piece, String whole, int at) {
+    for (int i = 0; i < piece.length(); i++) {
+      char c = piece.charAt(i);
+      char cleaned = whole.charAt(at + i);
+      if (c != cleaned && !(Character.isSurrogate(c) && cleaned == '\uFFFD')) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The first pieces, joined; as many as there are, if there are fewer. */
+  String first(long most) {
+    long complete = Math.min(most, count.getAcquire());
     @Nullable String[] array = pieces;
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < complete; i++) {

@@ -198,6 +198,9 @@ final class ProviderCalls implements Calls {
   }
 
   private Optional<CostValuation> value(Dispatch dispatch, Usage usage) {
-    return accounting.map(by -> by.value(dispatch.target(), usage, dispatch.reasoningAccounting()));
+    return accounting.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            accounting.get().value(dispatch.target(), usage, dispatch.reasoningAccounting()));
   }
 }

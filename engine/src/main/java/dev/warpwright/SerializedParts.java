@@ -30,7 +30,7 @@ final class SerializedParts {
 
   /** The length of what {@link #append(ToolCall, StringBuilder)} appends. */
   static long characters(ToolCall call) {
-    return CALL.length()
+    return (long) CALL.length()
         + call.id().length()
         + NAME.length()
         + call.name().length()
@@ -41,7 +41,7 @@ final class SerializedParts {
 
   /** The length of what {@link #append(ToolResult, StringBuilder)} appends. */
   static long characters(ToolResult result) {
-    return RESULT.length()
+    return (long) RESULT.length()
         + result.callId().length()
         + NAME.length()
         + result.toolName().length()

@@ -14,12 +14,14 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A model that says what it was told to say, in order, and remembers what it was asked. */
 class FakeModel implements StreamingModel {
@@ -50,6 +52,7 @@ class FakeModel implements StreamingModel {
   private final CountDownLatch released = new CountDownLatch(1);
   private final CountDownLatch busy = new CountDownLatch(1);
   private final CountDownLatch interrupted = new CountDownLatch(1);
+  private volatile @Nullable Thread streaming; // the last one
   private volatile ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS;
 
   FakeModel with(ModelCapabilities declared) {
@@ -152,6 +155,21 @@ class FakeModel implements StreamingModel {
     Spine.await("the model to be interrupted", interrupted);
   }
 
+  /** Waits until the model waits for the reader of its stream. */
+  void awaitNoRoom() {
+    Spine.until("the model to wait for room", () -> waitsForRoom(streaming));
+  }
+
+  private static boolean waitsForRoom(@Nullable Thread thread) {
+    if (thread == null || thread.getState() != Thread.State.WAITING) {
+      return false;
+    }
+    List<String> frames =
+        Arrays.stream(thread.getStackTrace()).map(StackTraceElement::toString).toList();
+    return frames.stream().anyMatch(frame -> frame.contains("Feed$Line.put"))
+        && frames.stream().noneMatch(frame -> frame.contains("Feed$Line.offer"));
+  }
+
   int count() {
     return calls.size();
   }
@@ -173,6 +191,7 @@ class FakeModel implements StreamingModel {
   /** Tells the text of a whole answer word by word. */
   @Override
   public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+    streaming = Thread.currentThread();
     Reply reply = next(call);
     if (reply instanceof Live(Telling telling)) {
       return telling.to(call, events);

@@ -344,6 +344,7 @@ final class StreamTest {
     Gateway gateway = spine.build(spine.builder().streamIdleTimeout(MINUTE).streamBufferEvents(16));
     try (TextStream stream = gateway.streamText(request(A))) {
       Iterator<String> pieces = stream.text().iterator();
+      spine.a.awaitNoRoom();
       for (int i = 0; i < 5; i++) {
         spine.awaitWaitOf(MINUTE);
         spine.time.advance(MINUTE); // the model waits for the reader

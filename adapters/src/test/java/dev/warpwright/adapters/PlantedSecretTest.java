@@ -23,6 +23,8 @@ import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Route;
@@ -41,6 +43,7 @@ import java.lang.invoke.MethodHandles;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
@@ -245,6 +248,40 @@ final class PlantedSecretTest {
             })) {
       callAndRun(adapter(protocol, server.uri()));
       assertTrue(server.requests().getFirst().contains(KEY), "the key was really sent");
+    }
+  }
+
+  static Stream<String> streams() {
+    String hello = "data: {\"choices\":[{\"delta\":{\"content\":\"" + SECRET + "\"}}]}\n\n";
+    return Stream.of(
+            "data: " + error("rate_limit_error") + "\n\n",
+            hello + "event: error\ndata: " + leaks().replace("\\n", " ") + "\n\n",
+            hello + "data: {\"choices\":[{\"error\":{\"code\":\"token=" + SECRET + "\"}}]}\n\n",
+            hello + "data: token=" + SECRET + "\n\n",
+            hello + "data: {\"choices\":[{\"delta\":{\"tool_calls\":\"" + SECRET + "\"}}]}\n\n",
+            hello + "data: {\"choices\":[{\"index\":\"" + SECRET,
+            hello,
+            error("overloaded_error"),
+            ": " + SECRET + "\n\n")
+        .map(body -> answer("200 OK", "text/event-stream", body));
+  }
+
+  @ParameterizedTest
+  @MethodSource("streams")
+  void what_a_server_says_in_a_stream(String answer) throws IOException {
+    try (RawServer server =
+            new RawServer(
+                connection -> {
+                  connection.write(answer);
+                  connection.cut();
+                });
+        OpenAiChat adapter =
+            noted(OpenAiChat.builder().apiKey(KEY).baseUrl(server.uri())).build()) {
+      ModelCall call = ModelCall.builder(List.of(Message.user("Hello"))).build();
+      note(
+          assertThrows(
+              ProviderException.class,
+              () -> adapter.model("m").stream(call, event -> seen.add(event.toString()))));
     }
   }
 

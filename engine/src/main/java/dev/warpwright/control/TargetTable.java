@@ -41,7 +41,7 @@ final class TargetTable<S extends TargetTable.Slot> {
   private final Supplier<S> newSlot;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Target, S> slots = new ConcurrentHashMap<>(); // changed under lock, read freely
-  private volatile @Nullable S lastTouched; // a hint; written by whoever touches another one
+  private volatile @Nullable Slot lastTouched; // a hint; written by whoever touches another one
 
   /**
    * An empty table.
@@ -129,10 +129,11 @@ final class TargetTable<S extends TargetTable.Slot> {
   }
 
   /** Makes a slot that the caller uses the most recently touched one. */
-  void touch(S slot) {
+  @SuppressWarnings("ReferenceEquality") // a slot is its own identity
+  void touch(Slot slot) {
     if (lastTouched != slot) {
       lastTouched = slot;
-      setTouched(slot, nanoTime.getAsLong());
+      slot.touchedNanos = nanoTime.getAsLong();
     }
   }
 
@@ -143,10 +144,6 @@ final class TargetTable<S extends TargetTable.Slot> {
 
   private static boolean enter(Slot slot) {
     return slot.enter();
-  }
-
-  private static void setTouched(Slot slot, long nowNanos) {
-    slot.touchedNanos = nowNanos;
   }
 
   /** Guarded by the lock. */

@@ -45,7 +45,7 @@ public record PortableHistory(boolean hasTools, boolean interleaves) {
    *     which shows nothing of the conversation
    */
   public static PortableHistory of(List<Message> messages) {
-    if (messages.stream().noneMatch(PortableHistory::holdsTools)) {
+    if (!holdTools(messages)) {
       return NONE;
     }
     Walk walk = new Walk();
@@ -54,9 +54,13 @@ public record PortableHistory(boolean hasTools, boolean interleaves) {
     return new PortableHistory(true, walk.interleaves);
   }
 
-  private static boolean holdsTools(Message message) {
-    return message.role() == Role.TOOL
-        || message.parts().stream().anyMatch(ToolCall.class::isInstance);
+  private static boolean holdTools(List<Message> messages) {
+    for (Message message : messages) {
+      if (message.role() == Role.TOOL || !message.toolCalls().isEmpty()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The failure of every broken rule. */

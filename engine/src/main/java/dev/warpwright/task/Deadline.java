@@ -96,7 +96,8 @@ public final class Deadline {
 
   /** Whether it has passed at an instant of just now, of a time source that is mostly its own. */
   boolean hasPassedAt(TimeSource other, long nanoTime) {
-    return time != null && time.equals(other) ? atNanoTime - nanoTime <= 0 : hasPassed();
+    boolean own = time != null && time.equals(other);
+    return own ? atNanoTime - nanoTime <= 0 : hasPassed();
   }
 
   /**

@@ -1,8 +1,10 @@
 package dev.warpwright.task;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
@@ -48,7 +50,7 @@ public final class Feed<E, R> implements AutoCloseable {
   private Buffer filling = new Buffer(); // guarded by lock
   private final Set<Line<?>> waitingWriters = new HashSet<>(2); // guarded by lock
   private @Nullable Thread waitingReader; // guarded by lock
-  private @Nullable Thread waitingCloser; // guarded by lock
+  private final List<Thread> waitingClosers = new ArrayList<>(1); // guarded by lock
   private boolean read; // guarded by lock; there is an iterator
   private volatile @Nullable Outcome<R> end; // written under lock, once
   private Buffer reading = new Buffer(); // the reader's own
@@ -134,7 +136,7 @@ public final class Feed<E, R> implements AutoCloseable {
       throw new IllegalArgumentException("a feed ends with a result or a failure: " + outcome);
     }
     Thread reader;
-    Thread closer;
+    List<Thread> closers;
     Set<Line<?>> writers;
     lock.lock();
     try {
@@ -143,13 +145,15 @@ public final class Feed<E, R> implements AutoCloseable {
       }
       end = outcome;
       reader = waitingReader;
-      closer = waitingCloser;
+      waitingReader = null;
+      closers = List.copyOf(waitingClosers);
+      waitingClosers.clear();
       writers = takeWaitingWriters();
     } finally {
       lock.unlock();
     }
     LockSupport.unpark(reader);
-    LockSupport.unpark(closer);
+    closers.forEach(LockSupport::unpark);
     writers.forEach(Line::wake);
   }
 
@@ -181,20 +185,31 @@ public final class Feed<E, R> implements AutoCloseable {
   @Override
   public void close() {
     cancel("the stream was closed");
-    while (true) {
-      lock.lock();
-      try {
-        if (end != null) {
-          return;
-        }
-        waitingCloser = Thread.currentThread();
-      } finally {
-        lock.unlock();
+    Thread closer = Thread.currentThread();
+    lock.lock();
+    try {
+      if (end != null) {
+        return;
       }
-      if (Thread.currentThread().isInterrupted()) {
+      waitingClosers.add(closer);
+    } finally {
+      lock.unlock();
+    }
+    while (end == null) {
+      if (closer.isInterrupted()) {
+        forget(closer);
         return;
       }
       LockSupport.park(this);
+    }
+  }
+
+  private void forget(Thread closer) {
+    lock.lock();
+    try {
+      waitingClosers.remove(closer);
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -273,13 +288,15 @@ public final class Feed<E, R> implements AutoCloseable {
     }
   }
 
-  /** Takes what has come. If nothing has, the calling thread is noted as waiting. */
+  /** Takes what has come. If nothing has and may still, the calling thread is noted as waiting. */
   private boolean swap() {
     Set<Line<?>> writers;
     lock.lock();
     try {
       if (filling.count == 0) {
-        waitingReader = Thread.currentThread();
+        if (end == null) {
+          noteReader(Thread.currentThread());
+        }
         return false;
       }
       Buffer empty = reading;
@@ -291,6 +308,14 @@ public final class Feed<E, R> implements AutoCloseable {
     }
     writers.forEach(Line::wake);
     return true;
+  }
+
+  private void noteReader(Thread reader) { // the caller holds the lock
+    if (waitingReader != null && waitingReader != reader) {
+      throw new IllegalStateException(
+          "A stream is read by one thread at a time, and another one waits for its next element.");
+    }
+    waitingReader = reader;
   }
 
   private Set<Line<?>> takeWaitingWriters() { // the caller holds the lock
@@ -312,11 +337,10 @@ public final class Feed<E, R> implements AutoCloseable {
      * Writes; waits while the feed is full.
      *
      * @param given what to write
-     * @return whether it had to wait
      * @throws InterruptedException if the thread was interrupted while it waited, or the writer is
      *     closed, or the feed has ended: nobody wants it
      */
-    boolean put(X given) throws InterruptedException;
+    void put(X given) throws InterruptedException;
 
     /**
      * Writes; waits in a scope while the feed is full.
@@ -329,24 +353,17 @@ public final class Feed<E, R> implements AutoCloseable {
     boolean put(X given, TaskScope scope);
 
     /**
-     * Whether it waits for room, so that it is the reader who is slow.
-     *
-     * @return true at this moment
-     */
-    boolean isWaiting();
-
-    /**
      * Closes it: nothing comes from it any more. If it waits for room, it is woken and refused.
      *
-     * @return whether it has written anything
+     * @return how many elements it has written, final
      */
-    boolean close();
+    long close();
   }
 
   /** A writer. */
   private final class Line<X> implements Writer<X> {
     private final Function<? super X, ? extends E> asElement;
-    private boolean written; // guarded by lock
+    private long written; // guarded by lock
     private boolean closed; // guarded by lock
     private volatile @Nullable Runnable waker; // while it waits for room
 
@@ -355,12 +372,11 @@ public final class Feed<E, R> implements AutoCloseable {
     }
 
     @Override
-    public boolean put(X given) throws InterruptedException {
+    public void put(X given) throws InterruptedException {
       E element = asElement.apply(given);
       long weight = weigher.applyAsLong(element);
       Offer offer = offer(element, weight, null);
-      boolean waits = offer == Offer.NO_ROOM;
-      if (waits) {
+      if (offer == Offer.NO_ROOM) {
         Runnable wake = new Unpark(Thread.currentThread());
         try {
           while ((offer = offer(element, weight, wake)) == Offer.NO_ROOM) {
@@ -376,7 +392,6 @@ public final class Feed<E, R> implements AutoCloseable {
       if (offer == Offer.REFUSED) {
         throw new InterruptedException("nobody wants what is written");
       }
-      return waits;
     }
 
     @Override
@@ -414,7 +429,7 @@ public final class Feed<E, R> implements AutoCloseable {
           return Offer.NO_ROOM;
         }
         filling.add(element, weight);
-        written = true;
+        written++;
         reader = waitingReader;
         waitingReader = null;
       } finally {
@@ -437,18 +452,13 @@ public final class Feed<E, R> implements AutoCloseable {
     }
 
     @Override
-    public boolean isWaiting() {
-      return waker != null;
-    }
-
-    @Override
-    public boolean close() {
+    public long close() {
       boolean noted;
-      boolean any;
+      long count;
       lock.lock();
       try {
         closed = true;
-        any = written;
+        count = written;
         noted = waitingWriters.remove(this);
       } finally {
         lock.unlock();
@@ -456,7 +466,7 @@ public final class Feed<E, R> implements AutoCloseable {
       if (noted) {
         wake();
       }
-      return any;
+      return count;
     }
 
     void wake() {

@@ -156,8 +156,10 @@ final class ProviderSwitch {
 
   /** What a request's body holds of the conversation, whatever the protocol calls it. */
   private static List<?> conversation(RecordedExchange exchange) {
-    Map<?, ?> body = (Map<?, ?>) Json.parse(exchange.body()).value();
-    Object messages = body.containsKey("input") ? body.get("input") : body.get("messages");
-    return (List<?>) messages;
+    if (!(Json.parse(exchange.body()).value() instanceof Map<?, ?> body)) {
+      throw new IllegalStateException("A request's body is a JSON object.");
+    }
+    String member = body.containsKey("input") ? "input" : "messages";
+    return body.get(member) instanceof List<?> items ? items : List.of();
   }
 }

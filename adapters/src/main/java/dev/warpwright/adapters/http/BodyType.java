@@ -1,22 +1,18 @@
 package dev.warpwright.adapters.http;
 
-import java.util.function.Predicate;
-
 /** What a call expects for its answer. */
 enum BodyType {
   /** One JSON value. */
-  JSON("application/json", "JSON", type -> type.endsWith("/json") || type.endsWith("+json")),
+  JSON("application/json", "JSON"),
   /** Server-sent events. */
-  EVENTS("text/event-stream", "text/event-stream", "text/event-stream"::equals);
+  EVENTS("text/event-stream", "text/event-stream");
 
   private final String accept;
   private final String words;
-  private final Predicate<String> matches;
 
-  BodyType(String accept, String words, Predicate<String> matches) {
+  BodyType(String accept, String words) {
     this.accept = accept;
     this.words = words;
-    this.matches = matches;
   }
 
   /** The value of the header Accept. */
@@ -31,6 +27,9 @@ enum BodyType {
 
   /** Whether a content type, in lower case and without parameters, is of this kind. */
   boolean matches(String contentType) {
-    return matches.test(contentType);
+    return switch (this) {
+      case JSON -> contentType.endsWith("/json") || contentType.endsWith("+json");
+      case EVENTS -> contentType.equals(accept);
+    };
   }
 }

@@ -34,7 +34,7 @@ import tools.jackson.databind.node.StringNode;
  */
 public final class CallAssembler {
   /** How many calls an answer may have; indices are below. */
-  public static final int MAX_CALLS = 128;
+  private static final int MAX_CALLS = 128;
 
   private static final int NO_INDEX = -1;
 

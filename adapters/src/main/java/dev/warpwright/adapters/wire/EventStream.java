@@ -157,6 +157,6 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
     if (exception instanceof FramingException framing) {
       return failures.protocol(framing.what(), headers);
     }
-    return out.threw(exception) ? exception : failures.misunderstood(exception, headers);
+    return out.threw() ? exception : failures.misunderstood(exception, headers);
   }
 }

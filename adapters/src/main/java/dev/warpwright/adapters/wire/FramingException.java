@@ -1,7 +1,7 @@
 package dev.warpwright.adapters.wire;
 
 /** A stream that cannot be cut into events or lines. */
-public final class FramingException extends RuntimeException {
+final class FramingException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** What is wrong. */

@@ -8,11 +8,8 @@ import org.jspecify.annotations.Nullable;
  * with LF or CR LF, have at most 1 048 576 characters, and blank ones are passed over. Pure; not
  * thread-safe. It is used as an {@link SseReader} is.
  */
-public final class NdjsonReader {
+final class NdjsonReader {
   private final StreamLines lines = new StreamLines(false);
-
-  /** Begins a stream. */
-  public NdjsonReader() {}
 
   /**
    * Takes the next bytes.
@@ -20,7 +17,7 @@ public final class NdjsonReader {
    * @param bytes a buffer that stays as it is until {@link #next()} has returned null
    * @param length how many bytes of it count
    */
-  public void feed(byte[] bytes, int length) {
+  void feed(byte[] bytes, int length) {
     lines.feed(bytes, length);
   }
 
@@ -30,7 +27,7 @@ public final class NdjsonReader {
    * @return it, or null if more bytes are needed
    * @throws FramingException if the line crosses its bound
    */
-  public @Nullable String next() {
+  @Nullable String next() {
     while (lines.next()) {
       String line = line();
       if (line != null) {
@@ -46,7 +43,7 @@ public final class NdjsonReader {
    *
    * @return it, or null if there is none
    */
-  public @Nullable String last() {
+  @Nullable String last() {
     return lines.last() ? line() : null;
   }
 

@@ -6,7 +6,7 @@ package dev.warpwright.adapters.wire;
  * @param name its name, {@code message} if it came without one
  * @param data its data, never blank
  */
-public record SseEvent(String name, String data) {
+record SseEvent(String name, String data) {
   /** Shows the name and how much data there is. */
   @Override
   public String toString() {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * unknown fields are passed over. Source of the format: the WHATWG's HTML standard, server-sent
  * events.
  */
-public final class SseReader {
+final class SseReader {
   private static final byte[] DATA = {'d', 'a', 't', 'a'};
   private static final byte[] EVENT = {'e', 'v', 'e', 'n', 't'};
   private static final byte[] LF = {'\n'};
@@ -31,16 +31,13 @@ public final class SseReader {
   private String name = "";
   private boolean alive;
 
-  /** Begins a stream. */
-  public SseReader() {}
-
   /**
    * Takes the next bytes.
    *
    * @param bytes a buffer that stays as it is until {@link #next()} has returned null
    * @param length how many bytes of it count
    */
-  public void feed(byte[] bytes, int length) {
+  void feed(byte[] bytes, int length) {
     lines.feed(bytes, length);
   }
 
@@ -50,7 +47,7 @@ public final class SseReader {
    * @return it, or null if more bytes are needed
    * @throws FramingException if an event or a line crosses its bound
    */
-  public @Nullable SseEvent next() {
+  @Nullable SseEvent next() {
     while (lines.next()) {
       SseEvent event = line();
       if (event != null) {
@@ -67,7 +64,7 @@ public final class SseReader {
    * @return it, or null if there is none
    * @throws FramingException if it crosses the bound
    */
-  public @Nullable SseEvent last() {
+  @Nullable SseEvent last() {
     if (lines.last()) {
       line();
     }
@@ -79,7 +76,7 @@ public final class SseReader {
    *
    * @return whether the server has shown that it lives
    */
-  public boolean takeAlive() {
+  boolean takeAlive() {
     boolean was = alive;
     alive = false;
     return was;

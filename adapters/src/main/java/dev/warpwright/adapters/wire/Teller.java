@@ -3,14 +3,13 @@ package dev.warpwright.adapters.wire;
 import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.Usage;
-import org.jspecify.annotations.Nullable;
 
 /** Tells what a stream shows to whoever called; nothing empty. Used by the calling thread only. */
 public final class Teller {
   private final StreamingModel.Events events;
   private boolean toldOutput;
   private boolean told;
-  private @Nullable RuntimeException thrown;
+  private boolean threw;
 
   Teller(StreamingModel.Events events) {
     this.events = events;
@@ -62,12 +61,9 @@ public final class Teller {
 
   private void tell(ModelEvent event) throws InterruptedException {
     told = true;
-    try {
-      events.tell(event);
-    } catch (RuntimeException e) {
-      thrown = e;
-      throw e;
-    }
+    threw = true;
+    events.tell(event);
+    threw = false;
   }
 
   /** Whether some output was told. */
@@ -75,8 +71,8 @@ public final class Teller {
     return toldOutput;
   }
 
-  /** Whether an exception is that of whoever was told. */
-  boolean threw(RuntimeException exception) {
-    return exception == thrown;
+  /** Whether whoever was told has thrown, and not the protocol's reader. */
+  boolean threw() {
+    return threw;
   }
 }

@@ -75,7 +75,7 @@ final class ChatStreamTest {
 
     /** Everything but signs of life, of which there are as many as the network has cut pieces. */
     List<ModelEvent> output() {
-      return told.stream().filter(event -> event != ModelEvent.ALIVE).toList();
+      return told.stream().filter(event -> !event.equals(ModelEvent.ALIVE)).toList();
     }
   }
 
@@ -109,6 +109,10 @@ final class ChatStreamTest {
       }
     }
     return whole;
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   private static String chunk(String json) {
@@ -179,7 +183,7 @@ final class ChatStreamTest {
             chunk("[]"),
             chunk("5"))) {
       List<ModelEvent> told =
-          play(List.of(silent.getBytes(StandardCharsets.UTF_8), "d".getBytes())).told();
+          play(List.of(silent.getBytes(StandardCharsets.UTF_8), utf8("d"))).told();
       assertEquals(List.of(ModelEvent.ALIVE), told, silent);
     }
   }
@@ -547,8 +551,7 @@ final class ChatStreamTest {
     assertEquals(429, failure.status());
     assertEquals(Kind.PROTOCOL, play("{\"choices\":[]}").failure().kind());
     assertEquals(
-        Kind.PROTOCOL,
-        play(List.of("{".getBytes(), "x".repeat(200_000).getBytes())).failure().kind());
+        Kind.PROTOCOL, play(List.of(utf8("{"), utf8("x".repeat(200_000)))).failure().kind());
   }
 
   @ParameterizedTest
@@ -586,7 +589,7 @@ final class ChatStreamTest {
   void an_event_nested_deeper_than_100_levels_breaks_the_protocol() {
     assertEquals(
         Kind.PROTOCOL,
-        play(List.of(chunk("[".repeat(101) + "]".repeat(101)).getBytes())).failure().kind());
+        play(List.of(utf8(chunk("[".repeat(101) + "]".repeat(101))))).failure().kind());
   }
 
   @Test

@@ -60,7 +60,7 @@ final class OpenAiChatStreamTest {
   }
 
   private List<ModelEvent> output() {
-    return told.stream().filter(event -> event != ModelEvent.ALIVE).toList();
+    return told.stream().filter(event -> !event.equals(ModelEvent.ALIVE)).toList();
   }
 
   private ModelResponse answer(Script script) throws Exception {

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ScriptedStreamTest {
   private static final Duration SOON = Duration.ofSeconds(10);
   private static final ModelCall HELLO = Talk.ask(Message.user("Hello"));
-  private static final ProviderException BUSY =
+  private final ProviderException busy =
       ProviderException.builder(ProviderException.Kind.PROVIDER_EVENT, "Busy.").status(529).build();
 
   /** What one stream told, in short words. */
@@ -278,10 +278,10 @@ class ScriptedStreamTest {
   void anAnswerFailsAfterSoManyChunks(int chunks, String text) {
     ScriptedAnswer answer = ScriptedAnswer.text("One two three").withUsage(4, 3);
     Told told = new Told();
-    ScriptedModel model = saying(answer.withFailureAfter(chunks, BUSY));
-    assertSame(BUSY, assertThrows(ProviderException.class, () -> model.stream(HELLO, told)));
+    ScriptedModel model = saying(answer.withFailureAfter(chunks, busy));
+    assertSame(busy, assertThrows(ProviderException.class, () -> model.stream(HELLO, told)));
     assertEquals("4/0" + text, String.join("", told.events));
-    assertSame(BUSY, assertThrows(ProviderException.class, () -> model.generate(HELLO)));
+    assertSame(busy, assertThrows(ProviderException.class, () -> model.generate(HELLO)));
   }
 
   @ParameterizedTest
@@ -368,7 +368,7 @@ class ScriptedStreamTest {
             () -> ScriptedChunks.words(1).withPause(Duration.ofMillis(-1)),
             () -> ScriptedChunks.words(1).withFirstPause(Duration.ofMillis(-1)),
             () -> answer.withStallAfter(-1),
-            () -> answer.withFailureAfter(-1, BUSY))) {
+            () -> answer.withFailureAfter(-1, busy))) {
       String message =
           String.valueOf(assertThrows(IllegalArgumentException.class, bad::run).getMessage());
       assertTrue(message.matches(".* must be .*, but is .*\\."), message);

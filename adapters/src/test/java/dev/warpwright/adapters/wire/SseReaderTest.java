@@ -44,7 +44,9 @@ final class SseReaderTest {
   private static void assertEvents(byte[] stream, String... expected) {
     for (List<byte[]> chunks : Chunks.ways(stream, 7)) {
       assertEquals(
-          List.of(expected), events(chunks), () -> "cut as " + chunks.stream().map(c -> c.length));
+          List.of(expected),
+          events(chunks),
+          () -> "cut as " + chunks.stream().map(c -> c.length).toList());
     }
   }
 
