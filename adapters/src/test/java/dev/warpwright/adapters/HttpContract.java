@@ -8,6 +8,9 @@ import dev.warpwright.testing.Leftovers;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -17,6 +20,7 @@ abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract 
   @RegisterExtension final LeakCheck leaks = new LeakCheck();
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final Map<Subject, A> adapters = new IdentityHashMap<>();
   private final ToIntFunction<A> openExchanges;
 
   HttpContract(ToIntFunction<A> openExchanges) {
@@ -33,7 +37,14 @@ abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract 
     opened.push(adapter);
     leaks.watch(Leftovers.count("open exchanges", () -> openExchanges.applyAsInt(adapter)));
     leaks.watch(Leftovers.count("open connections", server::openConnections));
-    return new Subject(adapter.model("model"), server::requests);
+    Subject subject = new Subject(adapter.model("model"), server::requests);
+    adapters.put(subject, adapter);
+    return subject;
+  }
+
+  @Override
+  protected long openExchanges(Subject subject) {
+    return openExchanges.applyAsInt(Objects.requireNonNull(adapters.get(subject)));
   }
 
   @AfterEach

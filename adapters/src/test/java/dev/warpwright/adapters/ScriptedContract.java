@@ -1,12 +1,12 @@
 package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.scripted.Script;
-import dev.warpwright.contract.LanguageModelContract;
+import dev.warpwright.contract.StreamingModelContract;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The contract of models, with providers that play scripts. */
-abstract class ScriptedContract extends LanguageModelContract {
+/** The contract of models, whole and streamed, with providers that play scripts. */
+abstract class ScriptedContract extends StreamingModelContract {
   /** A model of a provider that plays a script; closed after the test. */
   abstract Subject playing(Script script);
 
@@ -43,6 +43,35 @@ abstract class ScriptedContract extends LanguageModelContract {
             "\"garbage\": \"BYTES\"",
             "\"garbage\": \"BODY\"")
         .map(fault -> playing("{ " + fault + " }"))
+        .toList();
+  }
+
+  /** What happens behind the first word of an answer that has more. */
+  private Subject playingOnce(String fault) {
+    return playing(
+        Script.parse(
+            """
+            { "rules": [ { "when": {}, "answer": { "text": "Once upon a time." } } ],
+              "faults": [ { %s } ] }
+            """
+                .formatted(fault)));
+  }
+
+  @Override
+  protected Subject stalling() {
+    return playingOnce("\"stall\": { \"chunks\": 1 }");
+  }
+
+  @Override
+  protected List<Subject> breaking() {
+    return Stream.of(
+            "\"cut\": { \"chunks\": 1, \"end\": \"IN_CHUNK\" }",
+            "\"cut\": { \"chunks\": 1, \"end\": \"BETWEEN_CHUNKS\" }",
+            "\"cut\": { \"chunks\": 1, \"end\": \"HALF_CLOSED\" }",
+            "\"cut\": { \"chunks\": 1, \"end\": \"CLEAN\" }",
+            "\"errorEvent\": { \"code\": \"overloaded_error\", \"chunks\": 1 }",
+            "\"errorEvent\": { \"code\": \"invalid_request_error\", \"chunks\": 1 }")
+        .map(this::playingOnce)
         .toList();
   }
 }

@@ -10,4 +10,9 @@ final class ScriptedModelContractTest extends ScriptedContract {
     ScriptedModel model = ScriptedModel.of(script);
     return new Subject(model, model::calls);
   }
+
+  @Override
+  protected long openExchanges(Subject subject) {
+    return ((ScriptedModel) subject.model()).running();
+  }
 }

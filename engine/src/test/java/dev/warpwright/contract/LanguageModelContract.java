@@ -82,7 +82,7 @@ public abstract class LanguageModelContract {
 
   /** For what has no latch: the provider is not part of the contract. */
   @SuppressWarnings("ThreadPriorityCheck") // it only saves processor time
-  private static void awaitReceived(Subject subject, long count) {
+  static void awaitReceived(Subject subject, long count) {
     long start = System.nanoTime();
     while (subject.received().getAsLong() < count) {
       assertTrue(System.nanoTime() - start < 10_000_000_000L, "waited 10 s for call " + count);
@@ -207,21 +207,26 @@ public abstract class LanguageModelContract {
     assertFalse(call.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
   }
 
+  /** What a caller does that may be interrupted. */
+  interface Asking {
+    void ask() throws InterruptedException;
+  }
+
   /** A caller that may be interrupted at any moment of its call. */
-  private static final class Interrupted {
+  static final class Interrupted {
     final CountDownLatch ready = new CountDownLatch(1);
     final FutureTask<Boolean> call;
-    final Thread thread;
-    volatile boolean sent;
+    private final Thread thread;
+    private volatile boolean sent;
 
-    Interrupted(Subject subject, String text) {
+    Interrupted(Asking asking) {
       this.call =
           new FutureTask<>(
               () -> {
                 ready.countDown();
                 boolean thrown = false;
                 try {
-                  assertEquals(text, ask(subject, text).message().text());
+                  asking.ask();
                 } catch (InterruptedException e) {
                   thrown = true;
                 }
@@ -231,6 +236,11 @@ public abstract class LanguageModelContract {
                 return thrown;
               });
       this.thread = Thread.ofVirtual().start(call);
+    }
+
+    void interrupt() {
+      thread.interrupt();
+      sent = true;
     }
 
     /** Keeps the flag as it is. */
@@ -252,11 +262,12 @@ public abstract class LanguageModelContract {
       FutureTask<String> undisturbed =
           new FutureTask<>(() -> ask(subject, "Leave me alone.").message().text());
       Thread.ofVirtual().start(undisturbed);
-      Interrupted caller = new Interrupted(subject, "Round " + round);
+      String text = "Round " + round;
+      Interrupted caller =
+          new Interrupted(() -> assertEquals(text, ask(subject, text).message().text()));
       assertTrue(caller.ready.await(10, TimeUnit.SECONDS), "seed " + seed);
       spin(random.nextInt(200_000));
-      caller.thread.interrupt();
-      caller.sent = true;
+      caller.interrupt();
 
       var _ = caller.call.get(10, TimeUnit.SECONDS);
       assertEquals("Leave me alone.", undisturbed.get(10, TimeUnit.SECONDS), "seed " + seed);
@@ -264,7 +275,7 @@ public abstract class LanguageModelContract {
   }
 
   /** Passes a moment, so that interrupts come at all stages of a call. */
-  private static void spin(int nanos) {
+  static void spin(int nanos) {
     long start = System.nanoTime();
     while (System.nanoTime() - start < nanos) {
       Thread.onSpinWait();

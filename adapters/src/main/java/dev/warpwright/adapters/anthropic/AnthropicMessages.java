@@ -3,13 +3,15 @@ package dev.warpwright.adapters.anthropic;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
 import dev.warpwright.adapters.http.EnvironmentLookup;
+import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.adapters.http.HeaderValues;
 import dev.warpwright.adapters.http.Refusal;
-import dev.warpwright.model.LanguageModel;
+import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
+import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.ToolHistory;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -34,6 +36,9 @@ import java.util.function.Function;
  * <p>The protocol demands a limit of output tokens on every call: 1 024 are sent if the call sets
  * none, the thinking budget and 1 024 with {@link Builder#thinkingBudget}, and 16 384 with {@link
  * Builder#adaptiveThinking}.
+ *
+ * <p>Its models also tell their answer while it comes ({@link StreamingModel}), thinking included.
+ * One event may have 1 048 576 characters.
  *
  * <p>What the model thinks is kept in the answer as {@link dev.warpwright.model.ProviderState}, in
  * its place and byte for byte, and replayed to the same model only; a block without a signature is
@@ -81,7 +86,7 @@ public final class AnthropicMessages implements ProviderAdapter {
   }
 
   @Override
-  public LanguageModel model(String modelId) {
+  public StreamingModel model(String modelId) {
     return new MessagesModel(Objects.requireNonNull(modelId, "modelId"));
   }
 
@@ -107,7 +112,7 @@ public final class AnthropicMessages implements ProviderAdapter {
     return "AnthropicMessages[" + connection + "]";
   }
 
-  private final class MessagesModel implements LanguageModel {
+  private final class MessagesModel implements StreamingModel {
     private final String modelId;
 
     MessagesModel(String modelId) {
@@ -125,6 +130,16 @@ public final class AnthropicMessages implements ProviderAdapter {
           "/messages",
           MessagesRequest.body(modelId, call, thinking),
           answer -> MessagesResponse.read(connection.failures(), modelId, call, answer));
+    }
+
+    @Override
+    public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+      Failures failures = connection.failures();
+      return connection.stream(
+          "/messages",
+          MessagesRequest.streamed(modelId, call, thinking),
+          EventStream.of(
+              failures, events, headers -> new MessagesStream(failures, modelId, call, headers)));
     }
 
     @Override

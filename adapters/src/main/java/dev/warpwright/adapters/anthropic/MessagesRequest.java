@@ -96,9 +96,17 @@ final class MessagesRequest {
     };
   }
 
-  /** The request's body, UTF-8. */
+  /** The body of a request for a whole answer, UTF-8. */
   static byte[] body(String modelId, ModelCall call, Thinking thinking) {
-    ObjectNode body = new MessagesRequest(modelId, call).write(thinking);
+    return utf8(new MessagesRequest(modelId, call).write(thinking).put("stream", false));
+  }
+
+  /** The body of a request for an answer while it comes, UTF-8. */
+  static byte[] streamed(String modelId, ModelCall call, Thinking thinking) {
+    return utf8(new MessagesRequest(modelId, call).write(thinking).put("stream", true));
+  }
+
+  private static byte[] utf8(ObjectNode body) {
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
   }
 
@@ -140,7 +148,6 @@ final class MessagesRequest {
     }
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
-    body.put("stream", false);
     return body;
   }
 

@@ -54,7 +54,7 @@ final class MessagesResponse {
   }
 
   /** Reads from a cache and writes to it stand beside the input counter and are added once. */
-  private static Usage usage(JsonNode usage) {
+  static Usage usage(JsonNode usage) {
     TokenCount cached = Counters.read(usage.path("cache_read_input_tokens"));
     TokenCount written = Counters.read(usage.path("cache_creation_input_tokens"));
     TokenCount input = Counters.read(usage.path("input_tokens"));

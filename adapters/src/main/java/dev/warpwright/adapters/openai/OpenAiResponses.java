@@ -1,13 +1,14 @@
 package dev.warpwright.adapters.openai;
 
 import dev.warpwright.adapters.http.Connection;
+import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.model.Capability;
-import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.StreamingModel;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -32,11 +33,15 @@ import java.util.function.Function;
  * dev.warpwright.model.ProviderState}, in its place and byte for byte, and replayed to the same
  * model only, together with the text or call that followed it.
  *
+ * <p>Its models also tell their answer while it comes ({@link StreamingModel}): text, and what of
+ * the reasoning the request asks to be shown, such as a summary. One event may have 1 048 576
+ * characters, and the last one repeats the whole answer.
+ *
  * <p>Tools that OpenAI runs itself are asked for with the provider options of a request: their
  * {@code tools} stand before those of the call. What became of such tools is private state too. A
  * failure behind which one may have acted has the kind TOOL_CALL and is never repeated: one with
- * such a call in its answer, or, where no answer came, one of a request that offered such a tool.
- * Searching and drawing count as without effects.
+ * such a call in its answer, or, where no answer came or one broke off, one of a request that
+ * offered such a tool. Searching and drawing count as without effects.
  *
  * <p>Calls block and set no time limit of their own beyond the connect timeout: an interrupt of the
  * calling thread closes the connection and ends the call. Nothing is retried and no redirect is
@@ -68,7 +73,7 @@ public final class OpenAiResponses implements ProviderAdapter {
   }
 
   @Override
-  public LanguageModel model(String modelId) {
+  public StreamingModel model(String modelId) {
     return new ResponsesModel(Objects.requireNonNull(modelId, "modelId"));
   }
 
@@ -94,7 +99,7 @@ public final class OpenAiResponses implements ProviderAdapter {
     return "OpenAiResponses[" + connection + "]";
   }
 
-  private final class ResponsesModel implements LanguageModel {
+  private final class ResponsesModel implements StreamingModel {
     private final String modelId;
 
     ResponsesModel(String modelId) {
@@ -108,17 +113,49 @@ public final class OpenAiResponses implements ProviderAdapter {
 
     @Override
     public ModelResponse generate(ModelCall call) throws InterruptedException {
-      boolean reasons = capabilities().has(Capability.REASONING);
-      byte[] body = ResponsesRequest.body(modelId, call, reasons);
-      ResponsesReader reader = new ResponsesReader(connection.failures(), modelId, call);
+      byte[] body = ResponsesRequest.body(modelId, call, reasons());
       try {
-        return connection.post("/responses", body, reader);
+        return connection.post("/responses", body, reader(call));
       } catch (ProviderException e) {
-        boolean decided = e.kind() == ProviderException.Kind.PROVIDER_EVENT; // by the reader
-        throw !decided && HostedTools.mayHaveActed(call, e)
-            ? connection.failures().hostedTool(e, true)
-            : e;
+        throw judged(e, call, new OutputItems());
       }
+    }
+
+    @Override
+    public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+      byte[] body = ResponsesRequest.streamed(modelId, call, reasons());
+      ResponsesReader reader = reader(call);
+      OutputItems shown = new OutputItems();
+      try {
+        return connection.stream(
+            "/responses",
+            body,
+            EventStream.of(
+                connection.failures(),
+                events,
+                headers -> new ResponsesStream(reader, headers, shown)));
+      } catch (ProviderException e) {
+        throw judged(e, call, shown);
+      }
+    }
+
+    private boolean reasons() {
+      return capabilities().has(Capability.REASONING);
+    }
+
+    private ResponsesReader reader(ModelCall call) {
+      return new ResponsesReader(connection.failures(), modelId, call);
+    }
+
+    /** A failure must not repeat what the provider's own tools may have done already. */
+    private ProviderException judged(ProviderException e, ModelCall call, OutputItems shown) {
+      boolean mayHaveActed =
+          switch (e.kind()) {
+            case PROVIDER_EVENT, CONTEXT_LENGTH, TOOL_CALL -> false; // the reader has decided
+            case READ, PROTOCOL, HTTP_STATUS, CONNECT, TIMEOUT, OTHER ->
+                HostedTools.mayHaveActed(shown.output()) || HostedTools.mayHaveActed(call, e);
+          };
+      return mayHaveActed ? connection.failures().hostedTool(e, true) : e;
     }
 
     @Override

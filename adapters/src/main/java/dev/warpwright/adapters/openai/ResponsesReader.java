@@ -14,6 +14,7 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Role;
+import dev.warpwright.model.Usage;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -67,8 +68,13 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
     return new ModelResponse(
         message,
         reason(body, refused, !message.toolCalls().isEmpty()),
-        TokenUsage.read(body.path("usage"), "input", "output"),
+        usage(body.path("usage")),
         failures.requestId(answer.headers()));
+  }
+
+  /** Reads the counters; the object may be missing or null. */
+  static Usage usage(JsonNode usage) {
+    return TokenUsage.read(usage, "input", "output");
   }
 
   /** Adds what a message says; says whether some of it is a refusal. */

@@ -60,11 +60,24 @@ final class ResponsesRequest {
   }
 
   /**
-   * The request's body, UTF-8.
+   * The body of a request for a whole answer, UTF-8.
    *
    * @param reasons whether the model reasons without being asked
    */
   static byte[] body(String modelId, ModelCall call, boolean reasons) {
+    return utf8(members(modelId, call, reasons).put("stream", false));
+  }
+
+  /** The body of a request for an answer while it comes, UTF-8. */
+  static byte[] streamed(String modelId, ModelCall call, boolean reasons) {
+    return utf8(members(modelId, call, reasons).put("stream", true));
+  }
+
+  private static byte[] utf8(ObjectNode body) {
+    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static ObjectNode members(String modelId, ModelCall call, boolean reasons) {
     ObjectNode body = RequestRules.providerOptions(call);
     for (String stored : List.of("previous_response_id", "conversation")) {
       if (body.has(stored)) {
@@ -93,9 +106,7 @@ final class ResponsesRequest {
         .ifPresent(
             format ->
                 OpenAiFormat.writeResponses(format, object(body, "text").putObject("format")));
-    body.put("store", false);
-    body.put("stream", false);
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return body.put("store", false);
   }
 
   private static ObjectNode object(ObjectNode body, String member) {
