@@ -30,7 +30,7 @@ import java.util.concurrent.FutureTask;
 final class ManyAtOnce {
   static final Duration LATENCY = Duration.ofMillis(200);
 
-  private static final RetryPolicy NONE = new RetryPolicy(0, Duration.ZERO, 0);
+  static final RetryPolicy NONE = new RetryPolicy(0, Duration.ZERO, 0);
 
   private ManyAtOnce() {}
 
@@ -49,7 +49,7 @@ final class ManyAtOnce {
   }
 
   /** Where the processor is busy with other things, the last connection may come late. */
-  private static OpenAiChat openAi(URI baseUrl) {
+  static OpenAiChat openAi(URI baseUrl) {
     return OpenAiChat.builder().baseUrl(baseUrl).connectTimeout(Duration.ofMinutes(1)).build();
   }
 
@@ -93,12 +93,12 @@ final class ManyAtOnce {
     say("peak heap MiB", peakHeap() / (1024 * 1024));
   }
 
-  private static void say(String what, long number) {
+  static void say(String what, long number) {
     System.out.println(what + ": " + number);
   }
 
   /** The sum of what each part of the heap had at its own peak: never less than the peak. */
-  private static long peakHeap() {
+  static long peakHeap() {
     return ManagementFactory.getMemoryPoolMXBeans().stream()
         .filter(pool -> pool.getType() == MemoryType.HEAP)
         .map(MemoryPoolMXBean::getPeakUsage)

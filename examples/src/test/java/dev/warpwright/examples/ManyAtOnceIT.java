@@ -20,8 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Thousands of operations of 200 ms at once, in a process with little memory, without a retry: each
- * gets its own answer, and nothing is left. What they took is printed, not judged.
+ * Thousands of operations of 200 ms, and of streams of 20 s, at once, in a process with little
+ * memory, without a retry: each gets its own answer, and nothing is left. What they took is
+ * printed, not judged.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ManyAtOnceIT {
@@ -31,7 +32,7 @@ final class ManyAtOnceIT {
 
   @Test
   void ten_thousand_operations_run_at_once_on_half_a_gigabyte() throws Exception {
-    Map<String, Long> seen = client("10000");
+    Map<String, Long> seen = client(ManyAtOnce.class, "10000");
 
     assertEquals(10_000, seen.get("answers"));
     assertEquals(10_000, seen.get("attempts"));
@@ -43,13 +44,9 @@ final class ManyAtOnceIT {
   @Test
   void five_thousand_calls_over_HTTP_run_at_once_on_half_a_gigabyte() throws Exception {
     assumeTrue(openFiles() > 6_000, "each call has a connection, and each connection is a file");
-    Process server =
-        new ProcessBuilder(
-                Jvm.command("java", HEAP, "-cp", classPath(), ServerProcess.class.getName()))
-            .redirectErrorStream(true)
-            .start();
+    Process server = server();
     try (BufferedReader said = server.inputReader(StandardCharsets.UTF_8)) {
-      Map<String, Long> seen = client("5000", said.readLine());
+      Map<String, Long> seen = client(ManyAtOnce.class, "5000", said.readLine());
       server.outputWriter().close();
 
       assertEquals("requests: 5000, answered: 5000", said.readLine());
@@ -63,9 +60,46 @@ final class ManyAtOnceIT {
     }
   }
 
-  private Map<String, Long> client(String... arguments) throws Exception {
+  @Test
+  void ten_thousand_streams_of_a_chunk_a_second_lose_nothing() throws Exception {
+    Map<String, Long> seen = client(ManyStreams.class, "10000");
+
+    assertEquals(10_000, seen.get("streams"));
+    assertEquals(10_000L * ManyStreams.CHUNKS, seen.get("chunks"));
+    assertEquals(0, seen.get("live tasks"));
+    assertEquals(0, seen.get("running calls"));
+    summary("10 000 streams at once, in the process", seen);
+  }
+
+  @Test
+  void five_thousand_streams_over_HTTP_lose_nothing() throws Exception {
+    assumeTrue(openFiles() > 6_000, "each stream has a connection, and each connection is a file");
+    Process server = server();
+    try (BufferedReader said = server.inputReader(StandardCharsets.UTF_8)) {
+      Map<String, Long> seen = client(ManyStreams.class, "5000", said.readLine());
+      server.outputWriter().close();
+
+      assertEquals("requests: 5000, answered: 5000", said.readLine());
+      assertEquals(5_000, seen.get("streams"));
+      assertEquals(5_000L * ManyStreams.CHUNKS, seen.get("chunks"));
+      assertEquals(0, seen.get("live tasks"));
+      assertEquals(0, seen.get("open exchanges"));
+      summary("5 000 streams at once, over HTTP", seen);
+    } finally {
+      server.destroyForcibly();
+    }
+  }
+
+  private static Process server() throws Exception {
+    return new ProcessBuilder(
+            Jvm.command("java", HEAP, "-cp", classPath(), ServerProcess.class.getName()))
+        .redirectErrorStream(true)
+        .start();
+  }
+
+  private Map<String, Long> client(Class<?> program, String... arguments) throws Exception {
     List<String> java = new ArrayList<>();
-    java.addAll(List.of(HEAP, "-cp", classPath(), ManyAtOnce.class.getName()));
+    java.addAll(List.of(HEAP, "-cp", classPath(), program.getName()));
     java.addAll(List.of(arguments));
     String printed = Jvm.run(folder, "java", java.toArray(String[]::new));
     List<String> told = printed.lines().filter(line -> !line.startsWith("SLF4J")).toList();
