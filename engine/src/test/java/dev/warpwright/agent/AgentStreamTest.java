@@ -968,7 +968,6 @@ final class AgentStreamTest {
   }
 
   @Test
-  @Tag("R358")
   void no_event_shows_content() {
     Tool refund = world.tool("refund", EffectClass.ONCE).requiresApproval().build();
     Program program =
