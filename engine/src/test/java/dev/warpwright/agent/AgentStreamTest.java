@@ -423,7 +423,6 @@ final class AgentStreamTest {
 
   @Test
   @Tag("A143")
-  @Tag("A132")
   void a_run_that_is_cancelled_finishes_as_that_and_did_not_fail() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     Program program =
@@ -587,7 +586,6 @@ final class AgentStreamTest {
   }
 
   @Test
-  @Tag("R131")
   void a_stream_ends_with_the_scope_in_which_it_was_made() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     Program program =
@@ -920,7 +918,6 @@ final class AgentStreamTest {
 
   @Test
   @Tag("A143")
-  @Tag("A121")
   void nothing_is_said_of_how_the_run_stands_if_its_store_failed() {
     RunStore broken =
         new WaitingStore(
@@ -971,7 +968,6 @@ final class AgentStreamTest {
   }
 
   @Test
-  @Tag("R358")
   void no_event_shows_content() {
     Tool refund = world.tool("refund", EffectClass.ONCE).requiresApproval().build();
     Program program =
