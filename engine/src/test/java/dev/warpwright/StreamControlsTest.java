@@ -184,7 +184,7 @@ final class StreamControlsTest {
   }
 
   /** How a stream may end. */
-  private enum Way {
+  enum Way {
     COMPLETED,
     BROKEN,
     IDLE,

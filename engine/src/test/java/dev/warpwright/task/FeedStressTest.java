@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
@@ -53,6 +54,7 @@ class FeedStressTest {
     private final Feed<Element, String> feed;
     private final List<Feed.Writer<Element>> writers = new ArrayList<>();
     private final List<Owner<Integer>> writing = new ArrayList<>();
+    private int closers;
 
     Round(Random random, Counts counts) {
       this.random = random;
@@ -93,8 +95,6 @@ class FeedStressTest {
       }
       check(seen, accepted, closed);
     }
-
-    private int closers;
 
     /** Threads that close writers, cancel, interrupt, or wait for the end; the last ones last. */
     private List<Owner<Boolean>> disturb() {
@@ -160,22 +160,26 @@ class FeedStressTest {
     }
 
     private int writeInScope(Feed.Writer<Element> writer, int number, int most, Random own) {
-      try (TaskScope scope = tree.open("writer", "writer");
-          Cancellation.Registration leaving = feed.cancellation().onCancel(scope::cancel)) {
-        for (int i = 0; i < most; i++) {
-          if (!writer.put(element(number, i, own), scope)) {
-            counts.refused.incrementAndGet();
-            return i;
+      try (TaskScope scope = tree.open("writer", "writer")) {
+        Cancellation.Registration leaving = feed.cancellation().onCancel(scope::cancel);
+        try {
+          for (int i = 0; i < most; i++) {
+            if (!writer.put(element(number, i, own), scope)) {
+              counts.refused.incrementAndGet();
+              return i;
+            }
+            pause(own);
           }
-          pause(own);
+          return most;
+        } finally {
+          leaving.close();
         }
-        return most;
       } finally {
         Thread.interrupted();
       }
     }
 
-    private java.util.concurrent.Callable<List<Element>> read(Random own) {
+    private Callable<List<Element>> read(Random own) {
       return () -> {
         List<Element> seen = new ArrayList<>();
         Iterator<Element> elements = feed.iterator(Optional::of, end -> List.of());

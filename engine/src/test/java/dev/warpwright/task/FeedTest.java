@@ -95,9 +95,8 @@ class FeedTest {
     int written = fill();
     assertTrue(written >= 4 && written <= 8, () -> written + " of 8 without a reader");
     int unread = written;
-    List<Integer> seen = new ArrayList<>();
     for (int round = 0; round < 5; round++) {
-      seen.add(elements.next());
+      elements.next();
       unread += fill() - 1;
       assertTrue(unread <= 8, "more than it holds: " + unread);
     }
