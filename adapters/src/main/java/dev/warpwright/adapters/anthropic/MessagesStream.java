@@ -131,7 +131,7 @@ final class MessagesStream implements StreamReader {
               out);
       case "signature_delta" -> {
         if (block != null && block.is(THINKING)) {
-          block.given.set("signature", delta.path("signature"));
+          block.given.put("signature", delta.path("signature").asString(""));
         }
       }
       case "input_json_delta" -> {

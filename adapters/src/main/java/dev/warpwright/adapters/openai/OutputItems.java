@@ -59,8 +59,7 @@ final class OutputItems {
     Item item = id == null ? null : byId.get(id);
     if (item == null) {
       Item there = byPlace.get(place);
-      boolean another = there == null || (id != null && there.id != null);
-      item = another ? open(place) : there;
+      item = there == null || (id != null && there.id != null) ? open(place) : there;
     }
     if (id != null) {
       item.id = id;

@@ -172,12 +172,12 @@ final class OpenAiResponsesStreamTest {
     CountDownLatch seen = new CountDownLatch(1);
     RawServer.Close close = new RawServer.Close();
     try (RawServer server =
-            new RawServer(
-                c -> {
-                  c.write(OPEN + chunk(CREATED + (offered.equals("-") ? "" : shown("mcp_call"))));
-                  c.awaitClose(close);
-                });
-        OpenAiResponses adapter = OpenAiResponses.builder().baseUrl(server.uri()).build()) {
+        new RawServer(
+            c -> {
+              c.write(OPEN + chunk(CREATED + (offered.equals("-") ? "" : shown("mcp_call"))));
+              c.awaitClose(close);
+            })) {
+      OpenAiResponses adapter = OpenAiResponses.builder().baseUrl(server.uri()).build();
       Caller caller = new Caller(() -> stream(adapter, offered, _ -> seen.countDown()));
       assertTrue(seen.await(10, TimeUnit.SECONDS));
       adapter.close();
