@@ -18,7 +18,7 @@ import java.util.Map;
  * redirect is followed. Thread-safe.
  */
 public final class StreamExchange {
-  private static final int BUFFER_BYTES = 16 * 1024;
+  private static final int BUFFER_BYTES = 4 * 1024;
 
   /** How often the end of a body is looked for when the answer is complete. */
   private static final int END_LOOKS = 20;
