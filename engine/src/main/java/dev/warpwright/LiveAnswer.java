@@ -116,6 +116,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
 
   /** Waits for the end; true if the attempt was stopped for its own limit. */
   private boolean follow(TaskScope scope, Dispatch dispatch, Task<ModelResponse> task) {
+    long heardNanos = 0; // when a telling was found to have ended: a sign of life too
     while (!scope.isCancelled() && !scope.deadline().hasPassed()) {
       long sign = lastSignNanos.get();
       if (sign == TELLING) {
@@ -124,8 +125,9 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
             () -> task.isDone() || hasProgress() || lastSignNanos.get() != TELLING,
             Deadline.never());
         awaited = false;
+        heardNanos = sinceStart();
       } else {
-        Deadline due = due(dispatch, sign);
+        Deadline due = due(dispatch, Math.max(sign, heardNanos));
         if (!scope.await(() -> task.isDone() || hasProgress(), due)
             && due.hasPassed()
             && lastSignNanos.compareAndSet(sign, STOPPED)) {
