@@ -46,7 +46,7 @@ final class Exchange {
   /** Reads the body of an answer; it is closed afterwards. */
   @FunctionalInterface
   interface Reading<T> {
-    T read(HttpResponse<InputStream> answer) throws InterruptedException;
+    T read(HttpResponse<ReceivedBody> answer) throws InterruptedException;
   }
 
   /** Sends a request and reads the answer. */
@@ -57,7 +57,7 @@ final class Exchange {
     try (Transport.Lease lease = lease()) {
       HeldBody held = new HeldBody();
       try {
-        HttpResponse<InputStream> response = send(lease, request, held);
+        HttpResponse<ReceivedBody> response = send(lease, request, held);
         requireAnswer(response, expected);
         return reading.read(response);
       } finally {
@@ -94,7 +94,7 @@ final class Exchange {
     return request.build();
   }
 
-  private HttpResponse<InputStream> send(Transport.Lease lease, HttpRequest request, HeldBody held)
+  private HttpResponse<ReceivedBody> send(Transport.Lease lease, HttpRequest request, HeldBody held)
       throws InterruptedException {
     try {
       return lease.client().send(request, held);
@@ -119,7 +119,7 @@ final class Exchange {
     return false;
   }
 
-  private void requireAnswer(HttpResponse<InputStream> response, BodyType expected)
+  private void requireAnswer(HttpResponse<ReceivedBody> response, BodyType expected)
       throws InterruptedException {
     int status = response.statusCode();
     HttpHeaders headers = response.headers();
@@ -172,7 +172,7 @@ final class Exchange {
 
   /** An answer of another type may still be an error object, under this label or a wrong one. */
   private ProviderException wrongType(
-      String type, BodyType expected, HttpResponse<InputStream> response)
+      String type, BodyType expected, HttpResponse<ReceivedBody> response)
       throws InterruptedException {
     String what = "has the content type \"" + type + "\" instead of " + expected.words() + ".";
     return BodyType.EVENTS.matches(type) // which may have no end, and is no JSON

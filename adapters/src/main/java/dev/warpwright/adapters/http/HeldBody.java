@@ -3,7 +3,6 @@ package dev.warpwright.adapters.http;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodySubscribers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * gets no response, and the JDK nobody who closes it. So the stream is noted where it is made, and
  * {@link #release()} closes it, or whichever comes after it.
  */
-final class HeldBody implements HttpResponse.BodyHandler<InputStream> {
+final class HeldBody implements HttpResponse.BodyHandler<ReceivedBody> {
   private @Nullable InputStream stream; // guarded by this
   private boolean released; // guarded by this
 
   @Override
-  public HttpResponse.BodySubscriber<InputStream> apply(HttpResponse.ResponseInfo response) {
-    HttpResponse.BodySubscriber<InputStream> subscriber = BodySubscribers.ofInputStream();
+  public HttpResponse.BodySubscriber<ReceivedBody> apply(HttpResponse.ResponseInfo response) {
+    HttpResponse.BodySubscriber<ReceivedBody> subscriber = ReceivedBody.subscriber();
     subscriber.getBody().thenAccept(opened -> close(swap(opened))); // complete from the start
     return subscriber;
   }

@@ -3,7 +3,6 @@ package dev.warpwright.adapters.http;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ProviderException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpResponse;
@@ -84,7 +83,7 @@ public final class JsonExchange {
     return exchange.post(uri, headers, body, BodyType.JSON, answer -> read(answer, reader));
   }
 
-  private <T> T read(HttpResponse<InputStream> response, Reader<T> reader)
+  private <T> T read(HttpResponse<ReceivedBody> response, Reader<T> reader)
       throws InterruptedException {
     HttpHeaders headers = response.headers();
     byte[] body = body(response);
@@ -117,7 +116,7 @@ public final class JsonExchange {
     }
   }
 
-  private byte[] body(HttpResponse<InputStream> response) throws InterruptedException {
+  private byte[] body(HttpResponse<ReceivedBody> response) throws InterruptedException {
     byte[] body;
     try {
       body = response.body().readNBytes(exchange.maxBodyBytes() + 1);

@@ -101,7 +101,7 @@ public final class StreamExchange {
     return exchange.post(uri, headers, body, BodyType.EVENTS, answer -> read(answer, opening));
   }
 
-  private <T> T read(HttpResponse<InputStream> answer, Opening<T> opening)
+  private <T> T read(HttpResponse<ReceivedBody> answer, Opening<T> opening)
       throws InterruptedException {
     HttpHeaders headers = answer.headers();
     Body<T> body = opening.open(headers);
@@ -139,12 +139,12 @@ public final class StreamExchange {
    * for ever, so nothing is read that would have to be waited for, and after some looks the body is
    * given up.
    */
-  private static void awaitEnd(InputStream body, byte[] buffer) throws InterruptedException {
+  private static void awaitEnd(ReceivedBody body, byte[] buffer) throws InterruptedException {
     try {
       for (int look = 0; look < END_LOOKS; look++) {
-        if (body.available() == 0) {
-          Thread.sleep(END_LOOK_MILLIS);
-        } else if (body.read(buffer) < 0) {
+        if (body.available() > 0) {
+          body.read(buffer);
+        } else if (body.awaitEnd(END_LOOK_MILLIS)) {
           return;
         }
       }
