@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
@@ -306,6 +307,7 @@ final class FaultMatrix {
               Gateway.builder()
                   .adapter("primary", first)
                   .adapter("fallback", second)
+                  .adapter("bystander", id -> fail("is in no route"))
                   .retry(new RetryPolicy(1, Duration.ZERO, 0))
                   .attemptObserver((operation, attempt) -> told.add(attempt))
                   .build())) {
