@@ -63,7 +63,7 @@ final class SilenceMatrixTest {
                 { "when": {}, "answer": { "text": "%s" } } ],
               "faults": [ { "when": { "turn": %d }, %s } ] }
             """
-                .formatted(text, cell.place().ordinal(), fault)));
+                .formatted(text, cell.place().before(), fault)));
   }
 
   private GenerateRequest request(Cell cell) {
@@ -129,8 +129,8 @@ final class SilenceMatrixTest {
                   }
                 });
         Thread.ofVirtual().start(asking);
-        for (int attempt = 1; attempt <= 2; attempt++) {
-          long number = cell.place().ordinal() + attempt;
+        for (long attempt = 1; attempt <= 2; attempt++) {
+          long number = cell.place().before() + attempt;
           server.awaitRequest(number, PATIENCE);
           time.awaitAlarmIn(LIMIT);
           time.advance(LIMIT);
@@ -145,7 +145,7 @@ final class SilenceMatrixTest {
                 ReasonCode.PROVIDER_ERROR, ReasonCode.PROVIDER_ERROR, ReasonCode.PROVIDER_SUCCESS));
         assertEquals(expected, codes(result.attempts()));
         assertEquals(1, other.requests());
-        assertEquals(cell.place().ordinal(), toolRuns.get());
+        assertEquals(cell.place().before(), toolRuns.get());
       }
     }
   }
@@ -178,14 +178,14 @@ final class SilenceMatrixTest {
       Thread.ofVirtual().start(reading);
       StreamBrokenException broken = advanceUntilDone(reading);
 
-      server.awaitClose(cell.place().ordinal() + 1, PATIENCE);
+      server.awaitClose(cell.place().before() + 1, PATIENCE);
       assertEquals(FailureKind.STREAM_IDLE, broken.kind());
       assertEquals("Hello ", broken.partialText());
       List<ReasonCode> expected = before(cell);
       expected.add(ReasonCode.PROVIDER_ERROR);
       assertEquals(expected, codes(broken.trace().attempts()));
       assertEquals(0, other.requests());
-      assertEquals(cell.place().ordinal(), toolRuns.get());
+      assertEquals(cell.place().before(), toolRuns.get());
       assertEquals(0, server.openStreams());
     }
   }
