@@ -58,7 +58,11 @@ enum Dialect {
 
   /** The protocol that another target speaks. */
   Dialect other() {
-    return values()[(ordinal() + 1) % values().length];
+    return switch (this) {
+      case CHAT -> RESPONSES;
+      case RESPONSES -> MESSAGES;
+      case MESSAGES -> CHAT;
+    };
   }
 
   ProviderAdapter at(URI url) {

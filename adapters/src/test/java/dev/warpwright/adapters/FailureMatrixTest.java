@@ -193,6 +193,7 @@ final class FailureMatrixTest {
   @Tag("R88")
   @Tag("FR-E01")
   @Tag("FR-F05")
+  @Tag("FR-F07")
   @Tag("FR-OB3")
   void a_status_is_retried_if_it_may_pass_and_no_tool_runs_again(Cell cell) {
     for (int status : new int[] {408, 429, 500, 503, 529}) {

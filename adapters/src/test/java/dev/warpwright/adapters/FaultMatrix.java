@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
@@ -58,8 +59,19 @@ final class FaultMatrix {
 
   /** Where the fault is. */
   enum Place {
-    FIRST_STEP,
-    LATER_STEP
+    FIRST_STEP(0),
+    LATER_STEP(1);
+
+    private final int before;
+
+    Place(int before) {
+      this.before = before;
+    }
+
+    /** How many steps come before, each with a tool that runs. */
+    int before() {
+      return before;
+    }
   }
 
   /** One cell. */
@@ -69,7 +81,7 @@ final class FaultMatrix {
     }
 
     int step() {
-      return place.ordinal() + 1;
+      return place.before + 1;
     }
 
     @Override
@@ -253,7 +265,7 @@ final class FaultMatrix {
                         ? "\"pieces\": [ \"All \", \"is well.\" ],"
                             + " \"usage\": { \"input\": 7, \"output\": 4 }"
                         : answer,
-                    cell.place.ordinal(),
+                    cell.place.before,
                     fault)));
   }
 
@@ -288,7 +300,7 @@ final class FaultMatrix {
     addErrors(expected, cell.step(), "primary", times, kind, status);
     addErrors(expected, cell.step(), "fallback", times, kind, status);
     assertEquals(expected, attempts(seen.attempts()));
-    assertEquals(cell.place.ordinal() + times, seen.primary.size());
+    assertEquals(cell.place.before + times, seen.primary.size());
     assertEquals(times, seen.fallback.size());
     assertEquals(toolsBefore(cell), List.copyOf(ran));
     assertTrue(seen.texts.stream().allMatch(String::isEmpty), () -> "shown: " + seen.texts);
@@ -306,6 +318,7 @@ final class FaultMatrix {
               Gateway.builder()
                   .adapter("primary", first)
                   .adapter("fallback", second)
+                  .adapter("bystander", id -> fail("is in no route"))
                   .retry(new RetryPolicy(1, Duration.ZERO, 0))
                   .attemptObserver((operation, attempt) -> told.add(attempt))
                   .build())) {
@@ -421,7 +434,7 @@ final class FaultMatrix {
     List<String> expected = before(cell);
     List<String> tools = new ArrayList<>(toolsBefore(cell));
     int step = cell.step();
-    int primary = cell.place.ordinal();
+    int primary = cell.place.before;
     int fallback = 0;
     switch (end) {
       case End.RetriedThenFallback(Kind kind, int status) -> {

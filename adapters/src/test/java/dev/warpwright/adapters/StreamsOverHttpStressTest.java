@@ -34,10 +34,8 @@ import dev.warpwright.testing.LeakCheck;
 import dev.warpwright.testing.Leftovers;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Random;
@@ -54,7 +52,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Thousands of streams over real sockets, a tenth of them cancelled: what was taken is back. */
 @Timeout(120)
 final class StreamsOverHttpStressTest {
-  private static final int STREAMS = Integer.getInteger("warpwright.streams", 3_000);
+  private static final List<Dialect> DIALECTS = List.of(Dialect.values());
+  private static final int STREAMS = 3_000;
   private static final int AT_ONCE = 150;
   private static final int PLACES = 100;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -77,7 +76,7 @@ final class StreamsOverHttpStressTest {
 
   private static CostAccounting accounting() {
     ModelCatalog.Builder catalog = ModelCatalog.builder("catalog-1");
-    for (Dialect dialect : Dialect.values()) {
+    for (Dialect dialect : DIALECTS) {
       catalog.entry(
           CatalogEntry.builder(target(dialect).provider(), "m-1")
               .input(Money.of("1", "USD"))
@@ -105,7 +104,6 @@ final class StreamsOverHttpStressTest {
             """
                 .formatted(TEXT));
     try (ScriptedServer server = ScriptedServer.builder(script).recordLast(0).start()) {
-      Map<Dialect, ProviderAdapter> adapters = new EnumMap<>(Dialect.class);
       Gateway.Builder builder =
           Gateway.builder()
               .admission(admission)
@@ -114,9 +112,8 @@ final class StreamsOverHttpStressTest {
               .streamBufferEvents(8)
               .observerQueue(10_000)
               .attemptObserver((operation, attempt) -> told.add(attempt));
-      for (Dialect dialect : Dialect.values()) {
+      for (Dialect dialect : DIALECTS) {
         ProviderAdapter adapter = dialect.at(server.uri());
-        adapters.put(dialect, adapter);
         builder.adapter(target(dialect).provider(), adapter);
         leaks.watch(Leftovers.count(dialect + " exchanges", () -> Dialect.openExchanges(adapter)));
       }
@@ -162,7 +159,7 @@ final class StreamsOverHttpStressTest {
 
   /** Reads one stream; one in ten is ended in the middle, or before anything has come. */
   private void read(Gateway gateway, Random random) {
-    Dialect dialect = Dialect.values()[random.nextInt(Dialect.values().length)];
+    Dialect dialect = DIALECTS.get(random.nextInt(DIALECTS.size()));
     Cancellation handle = new Cancellation();
     GenerateRequest request =
         GenerateRequest.builder(Route.of(target(dialect)), "Hello")
@@ -216,7 +213,7 @@ final class StreamsOverHttpStressTest {
     long inDoubt = told.stream().filter(end -> !end.ok() && end.cost().isPresent()).count();
     assertEquals(Money.of("0.1", "USD").nanos() * successes, account.spent().nanos());
     assertEquals(RESERVE.nanos() * inDoubt, account.uncertain().nanos());
-    for (Dialect dialect : Dialect.values()) {
+    for (Dialect dialect : DIALECTS) {
       AdmissionRequest request =
           new AdmissionRequest(target(dialect), OptionalLong.empty(), Deadline.never());
       List<AdmissionPermit> permits = new ArrayList<>();
