@@ -68,6 +68,15 @@ record Dispatch(
     }
   }
 
+  /** Whether the provider may act in answering; a declaration that fails says that it may. */
+  boolean mayAct() {
+    try {
+      return candidate.model().mayAct(call);
+    } catch (RuntimeException e) {
+      return true;
+    }
+  }
+
   /** The estimated input; summed when a limit needs it. */
   long inputTokens() {
     return InputSize.tokens(call);

@@ -2,6 +2,7 @@ package dev.warpwright;
 
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.Completeness;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
@@ -58,6 +59,16 @@ public record GenerateResult(
   public Optional<CostTotal> cost() {
     List<CostValuation> calls = attempts.stream().flatMap(made -> made.cost().stream()).toList();
     return calls.isEmpty() ? Optional.empty() : Optional.of(CostTotal.of(calls));
+  }
+
+  /**
+   * Whether the last answer is whole: complete, empty, refused, filtered or cut off are different
+   * results.
+   *
+   * @return the completeness of the last step
+   */
+  public Completeness completeness() {
+    return steps.getLast().response().completeness();
   }
 
   /**

@@ -35,7 +35,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   /*
    * The two threads meet in one field, the time of the last sign of life. While the model's thread
    * tells something, the mark TELLING stands in it, so that the time at the reader is nobody's
-   * silence. Whoever stops the attempt for its silence puts STOPPED in the place of the very sign
+   * silence; the operation's thread, if it finds the mark, waits to be woken when it goes. Whoever stops the attempt for its silence puts STOPPED in the place of the very sign
    * that is too old: if anything was told meanwhile, that fails, and it is looked at again. Nothing
    * is told after STOPPED.
    */
@@ -60,6 +60,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   private final PartialText text = new PartialText();
   private final long startNanos;
   private final AtomicLong lastSignNanos = new AtomicLong(); // since the start; or a mark
+  private volatile boolean awaited; // the operation's thread waits for the end of a telling
   private volatile Usage counters = Usage.ABSENT;
   private volatile boolean shown;
   private volatile boolean textCame;
@@ -115,34 +116,42 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
 
   /** Waits for the end; true if the attempt was stopped for its own limit. */
   private boolean follow(TaskScope scope, Dispatch dispatch, Task<ModelResponse> task) {
+    long heardNanos = 0; // when a telling was found to have ended: a sign of life too
     while (!scope.isCancelled() && !scope.deadline().hasPassed()) {
       long sign = lastSignNanos.get();
-      Deadline due = due(dispatch, sign);
-      if (sign != TELLING && due.hasPassed()) {
-        if (lastSignNanos.compareAndSet(sign, STOPPED)) {
+      if (sign == TELLING) {
+        awaited = true;
+        scope.await(
+            () -> task.isDone() || hasProgress() || lastSignNanos.get() != TELLING,
+            Deadline.never());
+        awaited = false;
+        heardNanos = sinceStart();
+      } else {
+        Deadline due = due(dispatch, Math.max(sign, heardNanos));
+        if (!scope.await(() -> task.isDone() || hasProgress(), due)
+            && due.hasPassed()
+            && lastSignNanos.compareAndSet(sign, STOPPED)) {
           task.cancel(TOO_LATE);
           return true;
         }
-      } else if (scope.await(
-          () -> task.isDone() || shown != beginTold || textCame != textTold, due)) {
-        if (task.isDone()) {
-          return false;
-        }
-        tellProgress(shown);
       }
+      if (task.isDone()) {
+        return false;
+      }
+      tellProgress(shown);
     }
     return false;
   }
 
-  /** When to stop the attempt, unless there is another sign of life; or when to look again. */
+  private boolean hasProgress() {
+    return shown != beginTold || textCame != textTold;
+  }
+
+  /** When to stop the attempt, unless there is another sign of life. */
   private Deadline due(Dispatch dispatch, long sign) {
-    if (sign == TELLING) {
-      return Deadline.after(time, idleTimeout);
-    }
-    if (!shown) {
-      return dispatch.deadline();
-    }
-    return Deadline.after(time, idleTimeout.minusNanos(sinceStart() - sign));
+    return shown
+        ? Deadline.after(time, idleTimeout.minusNanos(sinceStart() - sign))
+        : dispatch.deadline();
   }
 
   private void tellProgress(boolean begins) {
@@ -166,6 +175,9 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
       take(event);
     } finally {
       lastSignNanos.compareAndSet(TELLING, sinceStart());
+      if (awaited) {
+        wake();
+      }
     }
   }
 

@@ -469,9 +469,20 @@ public final class Operation implements AutoCloseable {
     } else {
       health.cutOff();
     }
-    attempts.failed(dispatch, delivery, failure, late.cost());
-    requireNotShown(dispatch, delivery, failure, FailureKind.STREAM_IDLE);
-    return new AttemptEnd.Failed(failure);
+    ProviderException told =
+        late.called() && dispatch.mayAct() ? mayHaveActed(dispatch, failure) : failure;
+    attempts.failed(dispatch, delivery, told, late.cost());
+    requireNotShown(dispatch, delivery, told, FailureKind.STREAM_IDLE);
+    return new AttemptEnd.Failed(told);
+  }
+
+  private static ProviderException mayHaveActed(Dispatch dispatch, ProviderException late) {
+    return ProviderException.builder(
+            ProviderException.Kind.TOOL_CALL,
+            late.getMessage() + " A tool that the provider runs may have acted.")
+        .cause(late)
+        .build()
+        .at(dispatch.target());
   }
 
   private String whyLate(Dispatch dispatch, Delivery delivery, boolean called) {
@@ -488,7 +499,7 @@ public final class Operation implements AutoCloseable {
       Dispatch dispatch, Delivery delivery, ProviderException failure, FailureKind kind) {
     if (delivery.isShown()) {
       throw new StreamBrokenException(
-          kind,
+          failure.mayHaveActed() ? FailureKind.PROVIDER_TOOL : kind,
           "The stream of %s broke in step %d after output was shown: %s"
               .formatted(dispatch.target(), dispatch.step(), failure.getMessage()),
           delivery.partialText(),

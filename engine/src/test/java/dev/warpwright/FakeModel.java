@@ -53,11 +53,23 @@ class FakeModel implements StreamingModel {
   private final CountDownLatch busy = new CountDownLatch(1);
   private final CountDownLatch interrupted = new CountDownLatch(1);
   private volatile @Nullable Thread streaming; // the last one
+  private volatile boolean acts;
   private volatile ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS;
 
   FakeModel with(ModelCapabilities declared) {
     capabilities = declared;
     return this;
+  }
+
+  /** Declares that its provider runs tools that have effects. */
+  FakeModel acting() {
+    acts = true;
+    return this;
+  }
+
+  @Override
+  public boolean mayAct(ModelCall call) {
+    return acts;
   }
 
   FakeModel then(Reply reply) {

@@ -12,7 +12,10 @@ import dev.warpwright.model.AttemptsExhaustedException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderException.Kind;
+import dev.warpwright.model.StreamBrokenException;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -66,6 +69,36 @@ final class HostedToolTest {
     assertEquals(0, spine.b.count());
     assertFalse(end.retryable());
     assertSame(failure.getMessage(), Objects.requireNonNull(end.getCause()).getMessage());
+  }
+
+  @Test
+  void a_call_whose_time_is_over_is_not_made_again_if_the_provider_may_have_acted()
+      throws Exception {
+    spine.a.acting().hangs();
+    Gateway gateway = spine.build(spine.builder().attemptTimeout(Duration.ofSeconds(30)));
+    Caller<GenerateResult> caller = Caller.start(() -> gateway.generate(request(A, B)));
+    spine.a.awaitBusy();
+    spine.awaitWaitOf(Duration.ofSeconds(30));
+    spine.advance(30_000);
+
+    var end = caller.failure(AttemptsExhaustedException.class);
+
+    assertEquals(FailureKind.PROVIDER_TOOL, end.kind());
+    assertEquals(1, spine.a.count());
+    assertEquals(0, spine.b.count());
+    assertEquals(Optional.of(Kind.TOOL_CALL), end.trace().attempts().getFirst().failure());
+  }
+
+  @Test
+  void a_stream_that_breaks_where_a_tool_may_have_acted_says_so() {
+    spine.a.breaks(failure().build(), "Let me see. ");
+    try (TextStream stream = spine.gateway().streamText(request(A, B))) {
+      var end = assertThrows(StreamBrokenException.class, stream::collect);
+
+      assertEquals(FailureKind.PROVIDER_TOOL, end.kind());
+      assertEquals("Let me see. ", end.partialText());
+      assertEquals(0, spine.b.count());
+    }
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.Json;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
@@ -111,6 +112,32 @@ final class ObjectTextTest {
       String text = words + value.text() + words;
 
       assertEquals(Optional.of(value), ObjectText.tolerant(text).value(), "seed " + seed);
+    }
+  }
+
+  /** {@code -Dwarpwright.fuzz=} says how many rounds. */
+  @Test
+  void a_damaged_text_is_a_value_or_a_fault_and_nothing_else() {
+    long seed = Long.getLong("warpwright.fuzz.seed", System.nanoTime());
+    int rounds = Integer.getInteger("warpwright.fuzz", 4_000);
+    for (int round = 0; round < rounds; round++) {
+      Random random = new Random(seed + round);
+      StringBuilder text = new StringBuilder("Sure: ```json\n{\"a\":[1,2.5e3,\"\\u00e9\"]}\n``` ");
+      for (int i = random.nextInt(20); i > 0; i--) {
+        int at = random.nextInt(text.length());
+        switch (random.nextInt(3)) {
+          case 0 -> text.insert(at, randomText(random));
+          case 1 -> text.deleteCharAt(at).append(' ');
+          default -> text.setCharAt(at, (char) random.nextInt(0x10000));
+        }
+      }
+      String damaged = text.toString();
+      String again = "-Dwarpwright.fuzz=1 -Dwarpwright.fuzz.seed=" + (seed + round);
+      for (ObjectText.Found found :
+          List.of(ObjectText.exact(damaged), ObjectText.tolerant(damaged))) {
+        assertEquals(found.value().isEmpty(), !found.fault().isEmpty(), again);
+        found.value().ifPresent(value -> assertEquals(value, Json.parse(value.text()), again));
+      }
     }
   }
 

@@ -189,7 +189,7 @@ final class StreamLifeTest {
               gateway.close(MINUTE);
               return closes.get() == 1;
             });
-    spine.awaitWaitOf(MINUTE);
+    closing.awaitWaitIn(Lifecycle.class, "awaitEnd");
     assertThrows(InvalidRequestException.class, () -> gateway.streamText(request(A)));
     assertEquals(0, closes.get());
 
@@ -482,7 +482,7 @@ final class StreamLifeTest {
         });
     List<String> seen = new ArrayList<>();
     feed.iterator(Optional::of, end -> List.of()).forEachRemaining(seen::add);
-    assertEquals(List.of("TextDelta", "TextDelta", "Finish", "mine"), seen);
+    assertEquals(List.of("TextDelta", "TextDelta", "mine"), seen);
   }
 
   @Test

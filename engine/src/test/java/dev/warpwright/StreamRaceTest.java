@@ -94,9 +94,8 @@ final class StreamRaceTest {
     try (TextStream stream = gateway.streamText(request(A))) {
       Iterator<String> pieces = stream.text().iterator();
       spine.a.awaitNoRoom();
-      spine.awaitWaitOf(MINUTE);
       spine.time.advance(MINUTE);
-      spine.awaitWaitOf(MINUTE);
+      Spine.until("nothing but the deadline", () -> spine.time.pendingAlarms() == 1);
       time.meanwhile =
           () -> {
             if (isModel()) {
@@ -110,7 +109,7 @@ final class StreamRaceTest {
       Spine.await("the room", hasRoom);
       for (int i = 0; i < 3; i++) {
         spine.time.advance(MINUTE);
-        spine.awaitWaitOf(MINUTE); // the operation has looked, and looks again
+        Spine.until("nothing but the deadline", () -> spine.time.pendingAlarms() == 1);
       }
       goOn.countDown();
 

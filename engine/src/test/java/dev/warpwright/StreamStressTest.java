@@ -65,7 +65,7 @@ import org.junit.jupiter.api.Test;
  * seen is of one target a step, and when all is over nothing is held.
  */
 final class StreamStressTest {
-  private static final int STREAMS = 2_000;
+  private static final int STREAMS = Integer.getInteger("warpwright.streams", 2_000);
   private static final int PLACES = 1_000;
   private static final String SCOPE = "tenant-1";
   private static final Money RESERVE = usd("0.05");

@@ -346,8 +346,8 @@ final class StreamTest {
       Iterator<String> pieces = stream.text().iterator();
       spine.a.awaitNoRoom();
       for (int i = 0; i < 5; i++) {
-        spine.awaitWaitOf(MINUTE);
         spine.time.advance(MINUTE); // the model waits for the reader
+        Spine.until("nothing but the deadline", () -> spine.time.pendingAlarms() == 1);
       }
       int read = 0;
       while (pieces.hasNext()) {
@@ -371,8 +371,9 @@ final class StreamTest {
         });
     Gateway gateway = spine.build(spine.builder().timeout(MINUTE).streamBufferEvents(16));
     try (TextStream stream = gateway.streamText(request(A))) {
-      spine.awaitWaitOf(MINUTE);
+      spine.a.awaitNoRoom();
       spine.time.advance(MINUTE);
+      Spine.until("the end", () -> gateway.tasks().liveCount() == 0);
 
       List<StreamEvent> seen = readUntilFailure(stream);
       assertTrue(seen.size() <= 16, () -> seen.size() + " events");

@@ -26,6 +26,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.NoEligibleTargetException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
@@ -34,6 +35,7 @@ import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.Route;
+import dev.warpwright.model.StreamBrokenException;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.ToolCall;
@@ -202,6 +204,22 @@ final class ToolHistoryTest {
                             Answer.class,
                             MethodHandles.lookup(),
                             goOn(messages.get(), A).build()))),
+            assertThrows(
+                InvalidRequestException.class,
+                () -> gateway.streamText(goOn(messages.get(), A).build())),
+            assertThrows(
+                InvalidRequestException.class,
+                () ->
+                    gateway.streamObject(
+                        ObjectRequest.of(
+                            Answer.class,
+                            MethodHandles.lookup(),
+                            goOn(messages.get(), A).build()))),
+            assertThrows(
+                InvalidRequestException.class,
+                () ->
+                    Agents.on(gateway, store).stream(
+                        AgentRequest.builder(agent, messages.get()).build())),
             assertThrows(
                 InvalidRequestException.class,
                 () ->
@@ -482,6 +500,49 @@ final class ToolHistoryTest {
     assertEquals(Optional.of(Duration.ZERO), cause.retryAfter());
     assertEquals(Optional.of(A), cause.target());
     assertEquals(Optional.empty(), cause.providerMessage());
+  }
+
+  @Test
+  @Tag("C37")
+  @Tag("R207")
+  @Tag("R362")
+  void a_stream_that_breaks_tells_no_word_of_the_provider_and_is_not_begun_again() {
+    spine.a.with(JSON).breaks(talkative(503), "It is ");
+    spine.b.with(NATIVE);
+    try (TextStream stream = spine.gateway().streamText(goOn(A, B).build())) {
+      var failure = assertThrows(StreamBrokenException.class, stream::collect);
+
+      assertFalse(everything(failure).contains(SECRET), everything(failure));
+      assertTrue(String.valueOf(failure.getMessage()).contains(FAILED), failure.getMessage());
+      assertEquals(
+          List.of(FAILED), failure.trace().attempts().stream().map(Attempt::message).toList());
+      assertEquals("It is ", failure.partialText());
+      assertEquals(0, spine.b.count());
+    }
+  }
+
+  @Test
+  @Tag("C37")
+  @Tag("R207")
+  void the_reason_to_cancel_a_stream_is_not_told() throws Exception {
+    spine
+        .a
+        .with(JSON)
+        .tells(
+            (call, events) -> {
+              events.tell(new ModelEvent.Text("It is "));
+              return FakeModel.blocks(call);
+            });
+    Cancellation handle = new Cancellation();
+    try (TextStream stream = spine.gateway().streamText(goOn(A).cancellation(handle).build())) {
+      assertEquals("It is ", stream.text().iterator().next());
+      handle.cancel(SECRET);
+
+      var cancelled = assertThrows(OperationCancelledException.class, stream::collect);
+
+      assertFalse(everything(cancelled).contains(SECRET), everything(cancelled));
+      assertEquals("Request cancelled.", cancelled.trace().attempts().getFirst().message());
+    }
   }
 
   @Test

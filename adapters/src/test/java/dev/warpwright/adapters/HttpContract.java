@@ -2,13 +2,14 @@ package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
+import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.testing.LeakCheck;
 import dev.warpwright.testing.Leftovers;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.ToIntFunction;
@@ -20,7 +21,7 @@ abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract 
   @RegisterExtension final LeakCheck leaks = new LeakCheck();
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-  private final Map<Subject, A> adapters = new IdentityHashMap<>();
+  private final Map<LanguageModel, A> adapters = new HashMap<>();
   private final ToIntFunction<A> openExchanges;
 
   HttpContract(ToIntFunction<A> openExchanges) {
@@ -38,13 +39,13 @@ abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract 
     leaks.watch(Leftovers.count("open exchanges", () -> openExchanges.applyAsInt(adapter)));
     leaks.watch(Leftovers.count("open connections", server::openConnections));
     Subject subject = new Subject(adapter.model("model"), server::requests);
-    adapters.put(subject, adapter);
+    adapters.put(subject.model(), adapter);
     return subject;
   }
 
   @Override
   protected long openExchanges(Subject subject) {
-    return openExchanges.applyAsInt(Objects.requireNonNull(adapters.get(subject)));
+    return openExchanges.applyAsInt(Objects.requireNonNull(adapters.get(subject.model())));
   }
 
   @AfterEach

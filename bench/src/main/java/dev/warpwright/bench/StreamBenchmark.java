@@ -15,6 +15,8 @@ import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.Target;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -31,8 +33,9 @@ import org.openjdk.jmh.infra.Blackhole;
 
 /**
  * What a stream costs over the scripted model, read from a virtual thread. The difference between
- * 100 pieces and one, by 99, is the cost of a piece; one piece read and the stream left to end is
- * what stands before the first event.
+ * 100 pieces and one, by 99, is the cost of a piece; a stream of one piece is the most that can
+ * stand before the first event. Baselines: the bare model, and what it costs to hand 100 texts from
+ * one virtual thread to another.
  *
  * <p>The limit of silence is on, as by default.
  */
@@ -81,6 +84,23 @@ public class StreamBenchmark {
   @Benchmark
   public ModelResponse bareOne(Blackhole hole) throws InterruptedException {
     return one.stream(CALL, hole::consume);
+  }
+
+  /** 100 texts handed over from one virtual thread to another by a bounded queue of the JDK. */
+  @Benchmark
+  public void queueOfHundred(Blackhole hole) throws InterruptedException {
+    BlockingQueue<String> queue = new ArrayBlockingQueue<>(256);
+    Thread writer =
+        Thread.startVirtualThread(
+            () -> {
+              for (int i = 0; i < PIECES; i++) {
+                queue.add("word ");
+              }
+            });
+    for (int i = 0; i < PIECES; i++) {
+      hole.consume(queue.take());
+    }
+    writer.join();
   }
 
   /** 100 pieces, each read as an event. */

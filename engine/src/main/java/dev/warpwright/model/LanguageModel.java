@@ -25,6 +25,18 @@ public interface LanguageModel {
   }
 
   /**
+   * Whether the provider itself may act in answering a call, by a tool that it runs and that has
+   * effects. Then a call whose time is over is not made again, here or elsewhere: the tool may have
+   * acted. A failure says that by itself, as {@link ProviderException.Kind#TOOL_CALL}.
+   *
+   * @param call what is asked
+   * @return false by default
+   */
+  default boolean mayAct(ModelCall call) {
+    return false;
+  }
+
+  /**
    * Asks the model and blocks until its whole answer is there.
    *
    * <p>An interrupt of the calling thread is the cancel signal: the exchange is closed and the

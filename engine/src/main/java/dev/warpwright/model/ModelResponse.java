@@ -25,4 +25,28 @@ public record ModelResponse(
           "A response is a message of role ASSISTANT, not " + message.role() + ".");
     }
   }
+
+  /**
+   * Whether the answer is whole. That is a result, not a failure: who asks for a text decides what
+   * to do with a part of one.
+   *
+   * @return the completeness, by finish reason first and then by content
+   */
+  public Completeness completeness() {
+    return switch (finishReason.kind()) {
+      case REFUSAL -> Completeness.REFUSED;
+      case CONTENT_FILTER -> Completeness.FILTERED;
+      case LENGTH, PAUSED, OTHER, ERROR -> Completeness.TRUNCATED;
+      case STOP, TOOL_CALLS -> saysNothing() ? Completeness.EMPTY : Completeness.COMPLETE;
+    };
+  }
+
+  private boolean saysNothing() {
+    for (Part part : message.parts()) {
+      if (!(part instanceof Part.Text(String text)) || !text.isEmpty()) {
+        return false;
+      }
+    }
+    return true;
+  }
 }

@@ -19,7 +19,8 @@ public final class StreamBrokenException extends WarpwrightException {
   /**
    * Makes the exception.
    *
-   * @param kind {@link FailureKind#STREAM_BROKEN} or {@link FailureKind#STREAM_IDLE}
+   * @param kind {@link FailureKind#STREAM_BROKEN}, {@link FailureKind#STREAM_IDLE}, or {@link
+   *     FailureKind#PROVIDER_TOOL} if a tool that the provider runs itself may have acted
    * @param message names what broke it, without content
    * @param partialText the text that had come of the broken answer
    * @param usage what the provider had reported for it

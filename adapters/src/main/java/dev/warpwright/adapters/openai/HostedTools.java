@@ -45,7 +45,12 @@ final class HostedTools {
           case PROVIDER_EVENT -> failure.status() >= 500 || failure.status() == 0;
           case CONNECT, TIMEOUT, CONTEXT_LENGTH, TOOL_CALL, OTHER -> false; // not sent, or refused
         };
-    return open && offersEffects(StrictJson.read(call.providerOptions().text()).path("tools"));
+    return open && mayAct(call);
+  }
+
+  /** Whether a call offers a tool that the provider runs and that may change something. */
+  static boolean mayAct(ModelCall call) {
+    return offersEffects(StrictJson.read(call.providerOptions().text()).path("tools"));
   }
 
   private static boolean offersEffects(JsonNode tools) {

@@ -112,6 +112,11 @@ public final class OpenAiResponses implements ProviderAdapter {
     }
 
     @Override
+    public boolean mayAct(ModelCall call) {
+      return HostedTools.mayAct(call);
+    }
+
+    @Override
     public ModelResponse generate(ModelCall call) throws InterruptedException {
       byte[] body = ResponsesRequest.body(modelId, call, reasons());
       try {

@@ -188,7 +188,7 @@ final class MessagesStreamTest {
             "data: {\"new\":true}\n\n",
             "data: []\n\n",
             "data: 5\n\n")) {
-      List<byte[]> chunks = List.of(silent.getBytes(StandardCharsets.UTF_8), "d".getBytes());
+      List<byte[]> chunks = List.of(silent.getBytes(StandardCharsets.UTF_8), new byte[] {'d'});
       assertEquals(List.of(ModelEvent.ALIVE), PLAYER.play(chunks).told(), silent);
     }
   }
@@ -541,12 +541,12 @@ final class MessagesStreamTest {
   void other_errors_are_recognised_too() {
     String bare = "data: {\"message\":\"no\",\"code\":503}\n\n";
     assertEquals(503, play(START, bare).failure().status());
-    String long_ =
+    String overlong =
         event(
             "error",
             "\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 9"
                 + " tokens > 8 maximum\"}");
-    assertEquals(Kind.CONTEXT_LENGTH, play(START, long_).failure().kind());
+    assertEquals(Kind.CONTEXT_LENGTH, play(START, overlong).failure().kind());
   }
 
   @Test

@@ -348,6 +348,20 @@ final class OpenAiResponsesTest {
     assertEquals(kind == Kind.TOOL_CALL, failure.mayHaveActed());
   }
 
+  @ParameterizedTest
+  @CsvSource({"mcp, true", "brand_new, true", "web_search, false", "function, false"})
+  @Tag("R97")
+  void a_model_says_of_a_call_whether_its_provider_may_act(String type, boolean acts) {
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("Hi")))
+            .providerOptions(Json.parse("{\"tools\":[{\"type\":\"" + type + "\"}]}"))
+            .build();
+    try (OpenAiResponses adapter = OpenAiResponses.builder().apiKey("key").build()) {
+      assertEquals(acts, adapter.model("m").mayAct(call));
+      assertFalse(adapter.model("m").mayAct(ModelCall.builder(call.messages()).build()));
+    }
+  }
+
   @Test
   @Tag("R97")
   void an_answer_that_did_not_come_or_cannot_be_read_leaves_it_open_too() {

@@ -179,7 +179,7 @@ final class ResponsesStreamTest {
             "data: {\"new\":true}\n\n",
             "data: []\n\n",
             "data: 5\n\n")) {
-      List<byte[]> chunks = List.of(silent.getBytes(StandardCharsets.UTF_8), "d".getBytes());
+      List<byte[]> chunks = List.of(silent.getBytes(StandardCharsets.UTF_8), new byte[] {'d'});
       assertEquals(List.of(ModelEvent.ALIVE), PLAYER.play(chunks).told(), silent);
     }
   }
@@ -490,7 +490,7 @@ final class ResponsesStreamTest {
   @Test
   @Tag("FR-X09")
   @Tag("Y38")
-  void an_input_that_is_too_long_is_recognised_under_the_code_of_a_server_error() {
+  void an_input_that_is_too_overlongis_recognised_under_the_code_of_a_server_error() {
     ProviderException failure =
         play(
                 CREATED,

@@ -114,6 +114,6 @@ public record Played(List<ModelEvent> told, Object outcome) {
 
   /** Everything but signs of life, of which there are as many as the network has cut pieces. */
   public List<ModelEvent> output() {
-    return told.stream().filter(event -> event != ModelEvent.ALIVE).toList();
+    return told.stream().filter(event -> !event.equals(ModelEvent.ALIVE)).toList();
   }
 }
