@@ -89,8 +89,6 @@ final class ToolCallMatrixTest {
   @Tag("FR-T05")
   @Tag("FR-M11")
   void usage_on_every_chunk_is_no_sum_and_empty_members_say_nothing(Cell cell) {
-    String usage =
-        ",\"usage\":{\"prompt_tokens\":35,\"completion_tokens\":%d,\"total_tokens\":%d}}";
     List<String> lists =
         List.of(
             call("\"index\":0,\"id\":\"c\",\"type\":\"function\"", "load", ""),
@@ -101,7 +99,9 @@ final class ToolCallMatrixTest {
       String data = chatCalls(lists.get(i)).data();
       body.append("data: ")
           .append(data, 0, data.length() - 1)
-          .append(usage.formatted(i, 35 + i))
+          .append(
+              ",\"usage\":{\"prompt_tokens\":35,\"completion_tokens\":%d,\"total_tokens\":%d}}"
+                  .formatted(i, 35 + i))
           .append("\n\n");
     }
     body.append(chat("{}", "\"tool_calls\"").plain()).append("data: [DONE]\n\n");
@@ -338,11 +338,10 @@ final class ToolCallMatrixTest {
   private static String thinking(Cell cell, String signature) {
     Said call = Said.asking(new Call("x", "load", "{}"));
     if (!cell.isStream()) {
-      String block = "{\"type\":\"thinking\",\"thinking\":\"Let me see.\",\"signature\":\"%s\"},";
-      return json(
-          cell.dialect()
-              .whole(call)
-              .replace("\"content\":[", "\"content\":[" + block.formatted(signature)));
+      String block =
+          "{\"type\":\"thinking\",\"thinking\":\"Let me see.\",\"signature\":\"%s\"},"
+              .formatted(signature);
+      return json(cell.dialect().whole(call).replace("\"content\":[", "\"content\":[" + block));
     }
     List<Event> events = new ArrayList<>();
     for (Event event : cell.dialect().events(call)) {

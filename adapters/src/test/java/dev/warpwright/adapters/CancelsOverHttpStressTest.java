@@ -51,9 +51,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Thousands of streams over real sockets, a tenth of them cancelled: what was taken is back. */
 @Timeout(120)
-final class StreamsOverHttpStressTest {
+final class CancelsOverHttpStressTest {
   private static final List<Dialect> DIALECTS = List.of(Dialect.values());
-  private static final int STREAMS = 3_000;
+  private static final int STREAMS = Integer.getInteger("warpwright.streams", 3_000);
   private static final int AT_ONCE = 150;
   private static final int PLACES = 100;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
