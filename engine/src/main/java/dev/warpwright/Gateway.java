@@ -485,6 +485,8 @@ public final class Gateway implements AutoCloseable {
         closeAdapters();
       } catch (RuntimeException e) {
         LOG.warn("An adapter failed to close: {}", e.getClass().getName());
+      } finally {
+        lifecycle.finish();
       }
     }
   }
@@ -563,14 +565,18 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * As {@link #close()}, and waits for the operations that are under way. An interrupt ends the
-   * wait and stays set.
+   * As {@link #close()}, and waits for the operations that are under way and the adapters that are
+   * closed after them. An interrupt ends the wait and stays set.
    *
    * @param atMost how long to wait
    */
   public void close(Duration atMost) {
     if (lifecycle.close()) {
-      closeAdapters();
+      try {
+        closeAdapters();
+      } finally {
+        lifecycle.finish();
+      }
     } else {
       lifecycle.awaitEnd(tree, Deadline.after(settings.time(), atMost));
     }

@@ -17,6 +17,7 @@ final class Lifecycle {
   /** The operations under way; the sign bit says that no more may begin. */
   private final AtomicLong state = new AtomicLong();
 
+  private volatile boolean finished;
   private final Set<TaskScope> waiting = ConcurrentHashMap.newKeySet();
 
   /** Whether an operation may begin; it must {@link #end} then. */
@@ -29,28 +30,36 @@ final class Lifecycle {
     return false;
   }
 
-  /** An operation ended; whether it was the last one of a closed gateway. */
+  /**
+   * An operation ended; whether it was the last one of a closed gateway, which must {@link
+   * #finish}.
+   */
   boolean end() {
-    boolean last = state.decrementAndGet() == CLOSED;
-    if (last) {
-      waiting.forEach(TaskScope::wake);
-    }
-    return last;
+    return state.decrementAndGet() == CLOSED;
   }
 
-  /** Lets nothing begin any more; whether this was the first close, and nothing is under way. */
+  /** All that there was to close is closed. */
+  void finish() {
+    finished = true;
+    waiting.forEach(TaskScope::wake);
+  }
+
+  /**
+   * Lets nothing begin any more; whether this was the first close, and nothing is under way, so
+   * that the caller must {@link #finish}.
+   */
   boolean close() {
     return state.getAndUpdate(now -> now | CLOSED) == 0;
   }
 
-  /** Waits for the operations that are under way. */
+  /** Waits for the operations that are under way, and for what is closed after them. */
   void awaitEnd(TaskTree tree, Deadline deadline) {
-    if (state.get() == CLOSED || deadline.hasPassed()) {
+    if (finished || deadline.hasPassed()) {
       return;
     }
     try (TaskScope scope = tree.open("close", "close of the gateway")) {
       waiting.add(scope);
-      scope.await(() -> state.get() == CLOSED, deadline);
+      scope.await(() -> finished, deadline);
       waiting.remove(scope);
     }
   }
