@@ -6,9 +6,7 @@ import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
-import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.StreamingModel;
-import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -35,13 +33,9 @@ import java.util.function.Function;
  * <p>Thread-safe; one instance serves any number of calls. {@link #close()} aborts open calls
  * without waiting, and leaves a client alone that the program supplied.
  */
-public final class OpenAiChat implements ProviderAdapter {
-  private final Connection connection;
-  private final Function<String, ModelCapabilities> capabilities;
-
+public final class OpenAiChat extends OpenAiAdapter {
   private OpenAiChat(Connection connection, Function<String, ModelCapabilities> capabilities) {
-    this.connection = connection;
-    this.capabilities = capabilities;
+    super(connection, capabilities);
   }
 
   /**
@@ -55,41 +49,12 @@ public final class OpenAiChat implements ProviderAdapter {
 
   @Override
   public StreamingModel model(String modelId) {
-    return new ChatModel(Objects.requireNonNull(modelId, "modelId"));
+    return new ChatModel(modelId);
   }
 
-  /**
-   * How many exchanges with the provider are open: begun, and their answer neither read to its end
-   * nor given up. None of a call that has returned is.
-   *
-   * @return the number at this moment
-   */
-  public int openExchanges() {
-    return connection.openExchanges();
-  }
-
-  /** Refuses new calls and aborts open ones; a client that the program supplied stays open. */
-  @Override
-  public void close() {
-    connection.close();
-  }
-
-  /** Shows the base URL, no credential. */
-  @Override
-  public String toString() {
-    return "OpenAiChat[" + connection + "]";
-  }
-
-  private final class ChatModel implements StreamingModel {
-    private final String modelId;
-
+  private final class ChatModel extends Model {
     ChatModel(String modelId) {
-      this.modelId = modelId;
-    }
-
-    @Override
-    public ModelCapabilities capabilities() {
-      return capabilities.apply(modelId);
+      super(modelId);
     }
 
     @Override
@@ -107,11 +72,6 @@ public final class OpenAiChat implements ProviderAdapter {
           "/chat/completions",
           ChatRequest.streamed(modelId, call),
           EventStream.of(failures, events, headers -> new ChatStream(failures, call, headers)));
-    }
-
-    @Override
-    public String toString() {
-      return "OpenAiChat[" + connection + ", " + modelId + "]";
     }
   }
 

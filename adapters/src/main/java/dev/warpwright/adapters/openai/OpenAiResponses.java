@@ -6,10 +6,8 @@ import dev.warpwright.model.Capability;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
-import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.StreamingModel;
-import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -54,13 +52,9 @@ import java.util.function.Function;
  * without waiting, and leaves a client alone that the program supplied. Source of the format:
  * OpenAI's API reference.
  */
-public final class OpenAiResponses implements ProviderAdapter {
-  private final Connection connection;
-  private final Function<String, ModelCapabilities> capabilities;
-
+public final class OpenAiResponses extends OpenAiAdapter {
   private OpenAiResponses(Connection connection, Function<String, ModelCapabilities> capabilities) {
-    this.connection = connection;
-    this.capabilities = capabilities;
+    super(connection, capabilities);
   }
 
   /**
@@ -74,41 +68,12 @@ public final class OpenAiResponses implements ProviderAdapter {
 
   @Override
   public StreamingModel model(String modelId) {
-    return new ResponsesModel(Objects.requireNonNull(modelId, "modelId"));
+    return new ResponsesModel(modelId);
   }
 
-  /**
-   * How many exchanges with the provider are open: begun, and their answer neither read to its end
-   * nor given up. None of a call that has returned is.
-   *
-   * @return the number at this moment
-   */
-  public int openExchanges() {
-    return connection.openExchanges();
-  }
-
-  /** Refuses new calls and aborts open ones; a client that the program supplied stays open. */
-  @Override
-  public void close() {
-    connection.close();
-  }
-
-  /** Shows the base URL, no credential. */
-  @Override
-  public String toString() {
-    return "OpenAiResponses[" + connection + "]";
-  }
-
-  private final class ResponsesModel implements StreamingModel {
-    private final String modelId;
-
+  private final class ResponsesModel extends Model {
     ResponsesModel(String modelId) {
-      this.modelId = modelId;
-    }
-
-    @Override
-    public ModelCapabilities capabilities() {
-      return capabilities.apply(modelId);
+      super(modelId);
     }
 
     @Override
@@ -161,11 +126,6 @@ public final class OpenAiResponses implements ProviderAdapter {
                 HostedTools.mayHaveActed(shown.output()) || HostedTools.mayHaveActed(call, e);
           };
       return mayHaveActed ? connection.failures().hostedTool(e, true) : e;
-    }
-
-    @Override
-    public String toString() {
-      return "OpenAiResponses[" + connection + ", " + modelId + "]";
     }
   }
 
