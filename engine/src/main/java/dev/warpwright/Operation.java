@@ -372,10 +372,7 @@ public final class Operation implements AutoCloseable {
         case CallEnd.TimedOut late -> timedOut(dispatch, delivery, late, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
           health.cutOff();
-          String why =
-              history.hasTools()
-                  ? HistoryFailures.CANCELLED
-                  : "Cancelled: " + Redaction.redact(reason);
+          String why = whyCancelled("Cancelled: ", reason);
           attempts.ended(dispatch, delivery, ReasonCode.REQUEST_ABORTED, why, cost);
           throw cancelled(reason);
         }
@@ -425,7 +422,7 @@ public final class Operation implements AutoCloseable {
       Throwable cause,
       Optional<CostValuation> cost,
       HealthReport health) {
-    Throwable told = history.hasTools() ? HistoryFailures.withoutTexts(cause) : cause;
+    Throwable told = told(cause);
     ProviderException failure = AdapterFailures.of(told, dispatch.target());
     if (delivery.isShown()) {
       health.broken(failure);
@@ -438,9 +435,14 @@ public final class Operation implements AutoCloseable {
     return new AttemptEnd.Failed(failure);
   }
 
+  /** What may be told of a failure: after a history with tools, no word of the provider. */
+  private Throwable told(Throwable cause) {
+    return history.hasTools() ? HistoryFailures.withoutTexts(cause) : cause;
+  }
+
   /** A failure that says nothing of the target here: it was not called for this attempt. */
   private AttemptEnd failedElsewhere(Dispatch dispatch, Throwable cause) {
-    Throwable told = history.hasTools() ? HistoryFailures.withoutTexts(cause) : cause;
+    Throwable told = told(cause);
     ProviderException failure = AdapterFailures.of(told, dispatch.target());
     attempts.failed(dispatch, Delivery.WHOLE, failure, Optional.empty());
     AdapterFailures.rethrowWhatEndsTheOperation(told);
@@ -732,11 +734,12 @@ public final class Operation implements AutoCloseable {
   }
 
   private OperationCancelledException cancelled(String reason) {
-    String message =
-        history.hasTools()
-            ? HistoryFailures.CANCELLED
-            : "The operation was cancelled: " + Redaction.redact(reason);
+    String message = whyCancelled("The operation was cancelled: ", reason);
     return new OperationCancelledException(message, null, trace());
+  }
+
+  private String whyCancelled(String words, String reason) {
+    return history.hasTools() ? HistoryFailures.CANCELLED : words + Redaction.redact(reason);
   }
 
   /** Cancels what still runs, waits for it at most the grace, leaves the task tree. Idempotent. */

@@ -157,12 +157,8 @@ public final class Feed<E, R> implements AutoCloseable {
     writers.forEach(Line::wake);
   }
 
-  /**
-   * Whether it has come to its end; what was written before may still be unread.
-   *
-   * @return true from then on
-   */
-  public boolean hasEnded() {
+  /** Whether it has come to its end; what was written before may still be unread. */
+  boolean hasEnded() {
     return end != null;
   }
 

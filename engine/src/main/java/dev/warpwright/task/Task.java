@@ -113,15 +113,9 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
    * @param reason why, for its {@link Outcome.Cancelled}
    */
   public void cancel(String reason) {
-    stop(reason);
-  }
-
-  /** As {@link #cancel}. */
-  void stop(String reason) {
     if (isRunning()) {
       // Past the deadline it is a timeout whoever notices first, so that the tasks of a nested
-      // scope
-      // and the one that they hang under agree on what happened.
+      // scope and the one that they hang under agree on what happened.
       boolean timedOut = deadline.hasPassed();
       stop(new Stopping(timedOut ? null : reason, Deadline.in(tree.time(), graceNanosIn(0))));
     }
@@ -133,7 +127,7 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
       if (!deadline.hasPassed()) {
         return deadline;
       }
-      stop(DEADLINE_PASSED);
+      cancel(DEADLINE_PASSED);
     }
     Stopping stopping = stopping();
     if (stopping != null) {

@@ -485,7 +485,7 @@ public final class TaskScope extends Node implements AutoCloseable {
       task.start();
       reason = cancelReason; // a cancel that came before the task was added has not seen it
       if (reason != null) {
-        task.stop(reason);
+        task.cancel(reason);
       }
     }
     return task;
@@ -558,7 +558,7 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   private void stopAll(String reason) {
-    children.forEach(child -> child.stop(reason));
+    children.forEach(child -> child.cancel(reason));
     TaskScope open = inner;
     if (open != null) {
       open.cancel(reason);

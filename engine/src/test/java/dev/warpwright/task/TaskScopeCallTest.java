@@ -426,7 +426,7 @@ class TaskScopeCallTest {
     AtomicBoolean ran = new AtomicBoolean();
     Task<Boolean> task =
         new Task<>(tree, "observer", "one", fixture.in(1000), () -> ran.getAndSet(true));
-    task.stop("stop");
+    task.cancel("stop");
     task.start();
     TaskFixture.until("its end", task::hasEnded);
     assertEquals(new Cancelled<>("stop", false), task.outcome());
