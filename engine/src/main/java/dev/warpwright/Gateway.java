@@ -30,12 +30,10 @@ import dev.warpwright.route.TargetScorer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Feed;
-import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.RunningKeys;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -47,7 +45,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -75,9 +72,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
-
-  /** The operation in it has a deadline. */
-  private static final Duration UNBOUNDED = ChronoUnit.FOREVER.getDuration();
 
   private final Map<String, ProviderAdapter> adapters;
   private final Map<String, Deployment> deployments;
@@ -283,10 +277,7 @@ public final class Gateway implements AutoCloseable {
     try {
       started =
           tree.detach(
-              "stream",
-              name,
-              UNBOUNDED,
-              () -> feed.end(outcome(() -> work.apply(open(name, planned, Optional.of(outlet))))));
+              "stream", name, feed, () -> work.apply(open(name, planned, Optional.of(outlet))));
     } finally {
       if (!started) {
         ended();
@@ -294,14 +285,6 @@ public final class Gateway implements AutoCloseable {
     }
     if (!started) {
       throw new IllegalStateException("The system has no thread left for a stream.");
-    }
-  }
-
-  private static <R> Outcome<R> outcome(Supplier<R> work) {
-    try {
-      return new Outcome.Success<>(work.get());
-    } catch (Throwable thrown) { // the reader gets it, whatever it is
-      return new Outcome.Failure<>(thrown);
     }
   }
 

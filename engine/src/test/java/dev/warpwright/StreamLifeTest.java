@@ -200,6 +200,22 @@ final class StreamLifeTest {
   }
 
   @Test
+  @Tag("R129")
+  void a_stream_that_was_collected_or_closed_is_gone() {
+    Gateway gateway = spine.gateway();
+    for (int round = 0; round < 500; round++) {
+      spine.a.says("x");
+      TextStream stream = gateway.streamText(request(A));
+      if (round % 2 == 0) {
+        stream.collect();
+      } else {
+        stream.close();
+      }
+      assertEquals(0, gateway.tasks().liveCount(), "in round " + round);
+    }
+  }
+
+  @Test
   @Tag("R18")
   void a_cancelled_handle_refuses_a_stream_before_anything_begins() {
     Cancellation handle = new Cancellation();

@@ -79,8 +79,8 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
   /** The task comes to this while nobody waits for it any more. On its thread, before its end. */
   abstract void unseen(Outcome<T> own);
 
-  /** The task has ended while nobody waited for it any more. On the task's thread. */
-  abstract void endedUnseen();
+  /** The task has ended, with this, while nobody waited for it any more. On the task's thread. */
+  abstract void endedUnseen(Outcome<T> own);
 
   /** Whether nobody waits for the task from the start. */
   abstract boolean isDetached();
@@ -157,7 +157,7 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
     }
     ended = true;
     if (abandoned || isDetached()) {
-      endedUnseen();
+      endedUnseen(own);
     }
   }
 

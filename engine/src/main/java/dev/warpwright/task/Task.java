@@ -16,6 +16,7 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
   private final boolean awaited; // the owner waits for this one alone and sees its outcome
   private final boolean acquires; // its value is AutoCloseable and closed if it comes too late
   private final @Nullable Watch watch; // of a detached task
+  private final @Nullable Feed<?, T> feed; // of a detached task whose end is the feed's
   private final Thread thread; // of this task alone, so an interrupt too late hits nobody else
 
   /** A task of a scope. */
@@ -32,16 +33,24 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
     this.awaited = awaited;
     this.acquires = acquires;
     this.watch = null;
+    this.feed = null;
     this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
   }
 
   /** A detached task. */
-  Task(TaskTree tree, String kind, String name, Deadline deadline, Callable<? extends T> body) {
+  Task(
+      TaskTree tree,
+      String kind,
+      String name,
+      Deadline deadline,
+      @Nullable Feed<?, T> feed,
+      Callable<? extends T> body) {
     super(tree, null, kind, name, deadline);
     this.scope = null;
     this.awaited = false;
     this.acquires = false;
     this.watch = new Watch(this);
+    this.feed = feed;
     this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
   }
 
@@ -237,16 +246,19 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
 
   @Override
   void unseen(Outcome<T> own) {
-    if (own instanceof Outcome.Failure<?>(Throwable thrown)) {
+    if (feed == null && own instanceof Outcome.Failure<?>(Throwable thrown)) {
       tree.countUnseen(thrown, scope == null);
     }
   }
 
   @Override
-  void endedUnseen() {
+  void endedUnseen(Outcome<T> own) {
     forget();
     if (watch != null) {
       watch.end();
+    }
+    if (feed != null) {
+      feed.end(own); // last: whoever hears of it finds nothing of the task left
     }
   }
 

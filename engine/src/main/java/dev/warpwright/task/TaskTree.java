@@ -153,7 +153,27 @@ public final class TaskTree {
               body.run();
               return null;
             });
-    Task<?> task = new Task<>(this, kind, name, Deadline.after(time, timeout), quiet);
+    return detach(new Task<>(this, kind, name, Deadline.after(time, timeout), null, quiet));
+  }
+
+  /**
+   * Starts a task that belongs to no scope and whose end is the end of a feed: what it returns, or
+   * throws. When the reader hears of the end, the task is not {@link #live()} any more. It has no
+   * time limit but those of the scopes that it opens.
+   *
+   * @param <R> the type of its result
+   * @param kind what the task is to the caller, such as {@code stream}
+   * @param name its name and that of its thread
+   * @param feed a feed without an end
+   * @param body what it does
+   * @return whether it was started; if the system had no thread for it, the feed has come to its
+   *     end
+   */
+  public <R> boolean detach(String kind, String name, Feed<?, R> feed, Callable<? extends R> body) {
+    return detach(new Task<>(this, kind, name, Deadline.never(), feed, carrying(body)));
+  }
+
+  private boolean detach(Task<?> task) {
     loose.add(task);
     return task.start();
   }

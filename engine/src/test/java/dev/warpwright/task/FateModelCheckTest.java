@@ -93,7 +93,7 @@ class FateModelCheckTest {
     void unseen(Outcome<String> own) {}
 
     @Override
-    void endedUnseen() {
+    void endedUnseen(Outcome<String> own) {
       forget();
     }
 

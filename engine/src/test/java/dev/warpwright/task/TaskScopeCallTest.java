@@ -425,7 +425,7 @@ class TaskScopeCallTest {
   void a_task_that_is_stopped_before_its_thread_runs_does_not_run_its_body() {
     AtomicBoolean ran = new AtomicBoolean();
     Task<Boolean> task =
-        new Task<>(tree, "observer", "one", fixture.in(1000), () -> ran.getAndSet(true));
+        new Task<>(tree, "observer", "one", fixture.in(1000), null, () -> ran.getAndSet(true));
     task.cancel("stop");
     task.start();
     TaskFixture.until("its end", task::hasEnded);

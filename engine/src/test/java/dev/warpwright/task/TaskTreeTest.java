@@ -3,6 +3,7 @@ package dev.warpwright.task;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -351,6 +352,31 @@ class TaskTreeTest {
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  @Test
+  void when_the_reader_of_a_feed_hears_of_its_end_the_task_behind_it_is_gone() {
+    for (int round = 0; round < 2_000; round++) {
+      Feed<String, String> feed = new Feed<>(2, 2, element -> 1);
+      assertTrue(tree.detach("stream", "one", feed, () -> "done"));
+      assertEquals("done", feed.result());
+      assertEquals(0, tree.liveCount(), "in round " + round);
+    }
+  }
+
+  @Test
+  void what_the_task_behind_a_feed_throws_is_the_end_of_the_feed_and_not_counted_as_unseen() {
+    Feed<String, String> feed = new Feed<>(2, 2, element -> 1);
+    LinkageError thrown = new LinkageError("no class");
+    tree.detach(
+        "stream",
+        "one",
+        feed,
+        () -> {
+          throw thrown;
+        });
+    assertSame(thrown, assertThrows(LinkageError.class, feed::result));
+    assertEquals(0, tree.detachedFailures());
   }
 
   @Test
