@@ -53,6 +53,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,6 +63,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * What a stream takes and what it says of its target: a place, money, a circuit's verdict, a
  * measurement. Whatever way it ends, all of it is given back, once.
  */
+@Timeout(120)
 final class StreamControlsTest {
   private static final String SCOPE = "tenant-1/2026-11";
   private static final Duration TIMEOUT = Duration.ofSeconds(3);

@@ -42,10 +42,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.MDC;
 
 /** How a stream begins, runs ahead of its reader, is left, and ends. */
+@Timeout(120)
 final class StreamLifeTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final ScopedValue<String> TENANT = ScopedValue.newInstance();

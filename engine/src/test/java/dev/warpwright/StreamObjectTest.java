@@ -40,11 +40,13 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Objects that are shown while they come. */
+@Timeout(120)
 final class StreamObjectTest {
   private static final ModelCapabilities STRICT =
       ModelCapabilities.TEXT_AND_TOOLS.with(Capability.STRUCTURED_OUTPUT);

@@ -20,12 +20,14 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The model's thread and the operation's, each held up where the other one overtakes it: when it
  * asks for the time.
  */
+@Timeout(120)
 final class StreamRaceTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final String ATTEMPT = "attempt 1 a/model-a";

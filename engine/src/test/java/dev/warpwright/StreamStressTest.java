@@ -58,12 +58,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Thousands of streams at once, on real time, of models that fail, break, fall silent and ignore
  * interrupts, with readers that are slow, close, cancel, are interrupted, or just leave. What was
  * seen is of one target a step, and when all is over nothing is held.
  */
+@Timeout(120)
 final class StreamStressTest {
   private static final int STREAMS = Integer.getInteger("warpwright.streams", 2_000);
   private static final int PLACES = 1_000;

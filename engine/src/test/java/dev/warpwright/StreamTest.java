@@ -47,9 +47,11 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Answers that are shown while they come. */
+@Timeout(120)
 final class StreamTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
