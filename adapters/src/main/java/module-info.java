@@ -6,6 +6,7 @@ module dev.warpwright.adapters {
   requires transitive java.net.http;
   requires tools.jackson.databind;
 
+  exports dev.warpwright.adapters;
   exports dev.warpwright.adapters.anthropic;
   exports dev.warpwright.adapters.openai;
   exports dev.warpwright.adapters.scripted;

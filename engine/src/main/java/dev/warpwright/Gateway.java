@@ -57,8 +57,8 @@ import org.slf4j.LoggerFactory;
  * {@snippet :
  * Gateway gateway =
  *     Gateway.builder()
- *         .adapter("openai", OpenAiChat.builder().fromEnvironment().build())
- *         .adapter("anthropic", AnthropicMessages.builder().fromEnvironment().build())
+ *         .adapter("openai", OpenAi.builder().fromEnvironment().build())
+ *         .adapter("anthropic", Anthropic.builder().fromEnvironment().build())
  *         .defaultRoute(
  *             Route.of(Target.of("openai", "gpt-5"), Target.of("anthropic", "claude-sonnet-4-5")))
  *         .build();

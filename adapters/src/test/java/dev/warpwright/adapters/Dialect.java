@@ -1,8 +1,8 @@
 package dev.warpwright.adapters;
 
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.ProviderAdapter;
 import java.net.URI;
@@ -67,17 +67,15 @@ enum Dialect {
 
   ProviderAdapter at(URI url) {
     return switch (this) {
-      case CHAT -> OpenAiChat.builder().baseUrl(url).build();
-      case RESPONSES -> OpenAiResponses.builder().baseUrl(url).build();
-      case MESSAGES -> AnthropicMessages.builder().baseUrl(url).build();
+      case CHAT -> OpenAi.builder().baseUrl(url).build();
+      case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
+      case MESSAGES -> Anthropic.builder().baseUrl(url).build();
     };
   }
 
   static int openExchanges(ProviderAdapter adapter) {
     return switch (adapter) {
-      case OpenAiChat chat -> chat.openExchanges();
-      case OpenAiResponses responses -> responses.openExchanges();
-      case AnthropicMessages messages -> messages.openExchanges();
+      case HttpAdapter http -> http.openExchanges();
       default -> throw new AssertionError(adapter);
     };
   }

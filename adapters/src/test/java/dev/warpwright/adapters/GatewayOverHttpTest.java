@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
-import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ClientClose;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
@@ -52,7 +52,7 @@ final class GatewayOverHttpTest {
   private static Gateway gateway(ScriptedServer server) {
     Gateway gateway =
         Gateway.builder()
-            .adapter("openai", OpenAiChat.builder().baseUrl(server.uri()).build())
+            .adapter("openai", OpenAi.builder().baseUrl(server.uri()).build())
             .abandonGrace(GRACE)
             .build();
     assertEquals("Hello.", gateway.generate(request(PATIENCE)).text());

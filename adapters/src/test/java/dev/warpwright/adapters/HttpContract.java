@@ -3,7 +3,6 @@ package dev.warpwright.adapters;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.model.LanguageModel;
-import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.testing.LeakCheck;
 import dev.warpwright.testing.Leftovers;
 import java.net.URI;
@@ -12,31 +11,25 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.ToIntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of models over real sockets; no exchange is left open after a test. */
-abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract {
+abstract class HttpContract extends ScriptedContract {
   @RegisterExtension final LeakCheck leaks = new LeakCheck();
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
-  private final Map<LanguageModel, A> adapters = new HashMap<>();
-  private final ToIntFunction<A> openExchanges;
+  private final Map<LanguageModel, HttpAdapter> adapters = new HashMap<>();
 
-  HttpContract(ToIntFunction<A> openExchanges) {
-    this.openExchanges = openExchanges;
-  }
-
-  abstract A adapter(URI baseUrl);
+  abstract HttpAdapter adapter(URI baseUrl);
 
   @Override
   Subject playing(Script script) {
     ScriptedServer server = ScriptedServer.start(script);
     opened.push(server);
-    A adapter = adapter(server.uri());
+    HttpAdapter adapter = adapter(server.uri());
     opened.push(adapter);
-    leaks.watch(Leftovers.count("open exchanges", () -> openExchanges.applyAsInt(adapter)));
+    leaks.watch(Leftovers.count("open exchanges", adapter::openExchanges));
     leaks.watch(Leftovers.count("open connections", server::openConnections));
     Subject subject = new Subject(adapter.model("model"), server::requests);
     adapters.put(subject.model(), adapter);
@@ -45,7 +38,7 @@ abstract class HttpContract<A extends ProviderAdapter> extends ScriptedContract 
 
   @Override
   protected long openExchanges(Subject subject) {
-    return openExchanges.applyAsInt(Objects.requireNonNull(adapters.get(subject.model())));
+    return Objects.requireNonNull(adapters.get(subject.model())).openExchanges();
   }
 
   @AfterEach

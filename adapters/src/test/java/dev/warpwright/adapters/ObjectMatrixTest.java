@@ -12,9 +12,9 @@ import dev.warpwright.ObjectResult;
 import dev.warpwright.ObjectStream;
 import dev.warpwright.adapters.FaultMatrix.Cell;
 import dev.warpwright.adapters.FaultMatrix.Place;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.model.Capability;
@@ -55,9 +55,10 @@ final class ObjectMatrixTest {
   private static ProviderAdapter adapter(Dialect dialect, URI url) {
     ModelCapabilities can = ModelCapabilities.TEXT_AND_TOOLS.with(Capability.JSON_MODE);
     return switch (dialect) {
-      case CHAT -> OpenAiChat.builder().baseUrl(url).capabilities(id -> can).build();
-      case RESPONSES -> OpenAiResponses.builder().baseUrl(url).capabilities(id -> can).build();
-      case MESSAGES -> AnthropicMessages.builder().baseUrl(url).capabilities(id -> can).build();
+      case CHAT -> OpenAi.builder().baseUrl(url).capabilities(id -> can).build();
+      case RESPONSES ->
+          OpenAi.builder().api(Api.RESPONSES).baseUrl(url).capabilities(id -> can).build();
+      case MESSAGES -> Anthropic.builder().baseUrl(url).capabilities(id -> can).build();
     };
   }
 

@@ -9,9 +9,9 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectMode;
 import dev.warpwright.ObjectRequest;
 import dev.warpwright.ObjectResult;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.adapters.scripted.ScriptedServer;
@@ -84,14 +84,14 @@ final class ObjectsOverHttpTest {
     ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS.with(can);
     return switch (protocol) {
       case "openai" ->
-          OpenAiChat.builder().baseUrl(server.uri()).capabilities(id -> capabilities).build();
+          OpenAi.builder().baseUrl(server.uri()).capabilities(id -> capabilities).build();
       case "responses" ->
-          OpenAiResponses.builder().baseUrl(server.uri()).capabilities(id -> capabilities).build();
-      default ->
-          AnthropicMessages.builder()
+          OpenAi.builder()
+              .api(Api.RESPONSES)
               .baseUrl(server.uri())
               .capabilities(id -> capabilities)
               .build();
+      default -> Anthropic.builder().baseUrl(server.uri()).capabilities(id -> capabilities).build();
     };
   }
 

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.model.OperationCancelledException;
@@ -41,9 +41,9 @@ final class OpenExchangesTest {
   @Test
   void a_call_is_an_open_exchange_until_it_has_come_back() throws Exception {
     try (ScriptedServer server = ScriptedServer.start(SILENT);
-        OpenAiChat openAi = OpenAiChat.builder().baseUrl(server.uri()).build();
-        OpenAiResponses responses = OpenAiResponses.builder().baseUrl(server.uri()).build();
-        AnthropicMessages anthropic = AnthropicMessages.builder().baseUrl(server.uri()).build();
+        HttpAdapter openAi = OpenAi.builder().baseUrl(server.uri()).build();
+        HttpAdapter responses = OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
+        HttpAdapter anthropic = Anthropic.builder().baseUrl(server.uri()).build();
         Gateway gateway =
             leaks.watch(
                 Gateway.builder()

@@ -11,10 +11,10 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
+import dev.warpwright.adapters.anthropic.Anthropic;
 import dev.warpwright.adapters.http.RawServer;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ScriptedAnswer;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
@@ -166,9 +166,10 @@ final class PlantedSecretTest {
   private ProviderAdapter adapter(String protocol, URI base) {
     URI url = URI.create(base + "/v1");
     return switch (protocol) {
-      case "chat" -> noted(OpenAiChat.builder().apiKey(KEY).baseUrl(url)).build();
-      case "responses" -> noted(OpenAiResponses.builder().apiKey(KEY).baseUrl(url)).build();
-      default -> noted(AnthropicMessages.builder().apiKey(KEY).baseUrl(url)).build();
+      case "chat" -> noted(OpenAi.builder().apiKey(KEY).baseUrl(url)).build();
+      case "responses" ->
+          noted(OpenAi.builder().api(Api.RESPONSES).apiKey(KEY).baseUrl(url)).build();
+      default -> noted(Anthropic.builder().apiKey(KEY).baseUrl(url)).build();
     };
   }
 
@@ -275,8 +276,7 @@ final class PlantedSecretTest {
                   connection.write(answer);
                   connection.cut();
                 });
-        OpenAiChat adapter =
-            noted(OpenAiChat.builder().apiKey(KEY).baseUrl(server.uri())).build()) {
+        HttpAdapter adapter = noted(OpenAi.builder().apiKey(KEY).baseUrl(server.uri())).build()) {
       ModelCall call = ModelCall.builder(List.of(Message.user("Hello"))).build();
       note(
           assertThrows(

@@ -8,9 +8,9 @@ import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
 import dev.warpwright.TextStream;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.control.RetryPolicy;
@@ -61,9 +61,9 @@ final class StreamsOverHttpTest {
 
     private ProviderAdapter at(URI url) {
       return switch (this) {
-        case CHAT -> OpenAiChat.builder().baseUrl(url).build();
-        case RESPONSES -> OpenAiResponses.builder().baseUrl(url).build();
-        case MESSAGES -> AnthropicMessages.builder().baseUrl(url).build();
+        case CHAT -> OpenAi.builder().baseUrl(url).build();
+        case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
+        case MESSAGES -> Anthropic.builder().baseUrl(url).build();
       };
     }
   }

@@ -7,6 +7,8 @@ package dev.warpwright.model;
 public sealed interface Reasoning {
   /** How hard. */
   enum Effort {
+    /** Not at all. */
+    NONE,
     /** As little as the model can. */
     MINIMAL,
     /** A little. */
@@ -14,7 +16,9 @@ public sealed interface Reasoning {
     /** The usual. */
     MEDIUM,
     /** A lot. */
-    HIGH
+    HIGH,
+    /** As much as the model can. */
+    MAX
   }
 
   /**

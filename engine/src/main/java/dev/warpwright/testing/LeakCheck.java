@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * @RegisterExtension final LeakCheck leaks = new LeakCheck();
  *
  * final ManualTime time = leaks.watch(new ManualTime());
- * final OpenAiChat openAi = OpenAiChat.builder().baseUrl(server.uri()).build();
+ * final HttpAdapter openAi = OpenAi.builder().baseUrl(server.uri()).build();
  * final Gateway gateway =
  *     leaks.watch(Gateway.builder().adapter("openai", openAi).time(time).build());
  *

@@ -3,9 +3,9 @@ package dev.warpwright.examples;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ExchangeOutcome;
 import dev.warpwright.adapters.scripted.RecordedExchange;
 import dev.warpwright.adapters.scripted.Script;
@@ -103,15 +103,16 @@ final class ProviderSwitch {
             Gateway.builder()
                 .adapter(
                     "anthropic",
-                    AnthropicMessages.builder().baseUrl(claude.uri()).thinkingBudget(1_024).build())
+                    Anthropic.builder().baseUrl(claude.uri()).thinkingBudget(1_024).build())
                 .adapter(
                     "local",
-                    OpenAiChat.builder()
+                    OpenAi.builder()
                         .baseUrl(chat.uri())
                         .capabilities(model -> ModelCapabilities.TEXT_AND_TOOLS)
                         .build())
-                .adapter("openai-chat", OpenAiChat.builder().baseUrl(chat.uri()).build())
-                .adapter("openai", OpenAiResponses.builder().baseUrl(responses.uri()).build())
+                .adapter("openai-chat", OpenAi.builder().baseUrl(chat.uri()).build())
+                .adapter(
+                    "openai", OpenAi.builder().api(Api.RESPONSES).baseUrl(responses.uri()).build())
                 .build()) {
       List<Message> messages = List.of(Message.system("Be brief."));
       messages = ask(gateway, claude, messages, "Where are A-7 and A-8?", Route.of(CLAUDE));

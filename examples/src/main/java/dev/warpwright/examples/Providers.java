@@ -1,8 +1,8 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.Gateway;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.Script;
 import dev.warpwright.adapters.scripted.ScriptedServer;
 import dev.warpwright.control.RetryPolicy;
@@ -33,7 +33,7 @@ record Providers(Gateway gateway, Route route, List<ScriptedServer> servers)
   static Providers at(URI url, String model) {
     Gateway gateway =
         Gateway.builder()
-            .adapter("openai", OpenAiChat.builder().fromEnvironment().baseUrl(url).build())
+            .adapter("openai", OpenAi.builder().fromEnvironment().baseUrl(url).build())
             .build();
     return new Providers(gateway, Route.of(Target.of("openai", model)), List.of());
   }
@@ -48,7 +48,7 @@ record Providers(Gateway gateway, Route route, List<ScriptedServer> servers)
     ScriptedServer second = ScriptedServer.start(backup);
     Gateway gateway =
         Gateway.builder()
-            .adapter(PRIMARY, OpenAiChat.builder().baseUrl(first.uri()).build())
+            .adapter(PRIMARY, OpenAi.builder().baseUrl(first.uri()).build())
             .adapter(BACKUP, thinking(second.uri()))
             .attemptTimeout(Duration.ofSeconds(1))
             .retry(new RetryPolicy(1, Duration.ofMillis(100), 0.2))
@@ -58,7 +58,7 @@ record Providers(Gateway gateway, Route route, List<ScriptedServer> servers)
   }
 
   private static ProviderAdapter thinking(URI url) {
-    return AnthropicMessages.builder().baseUrl(url).thinkingBudget(1_024).build();
+    return Anthropic.builder().baseUrl(url).thinkingBudget(1_024).build();
   }
 
   static Script primaryScript() {

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.Gateway;
-import dev.warpwright.adapters.openai.OpenAiChat;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPolicy;

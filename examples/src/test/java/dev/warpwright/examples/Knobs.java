@@ -3,9 +3,9 @@ package dev.warpwright.examples;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
@@ -81,9 +81,9 @@ final class Knobs {
     types.put("Agents.Builder", agents());
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
-    types.put("OpenAiChat.Builder", openAi());
-    types.put("OpenAiResponses.Builder", openAiResponses());
-    types.put("AnthropicMessages.Builder", anthropic());
+    types.put("OpenAi.Builder", openAi());
+    types.put("OpenAi.Builder", openAiResponses());
+    types.put("Anthropic.Builder", anthropic());
     types.put("JdbcRunStore.Builder", jdbc());
     return types;
   }
@@ -332,26 +332,26 @@ final class Knobs {
 
   private static List<Knob> openAi() {
     return Knob.ofBuilder(
-        OpenAiChat.Builder.class,
-        () -> OpenAiChat.builder().apiKey("x"),
-        builder -> ((OpenAiChat.Builder) builder).build().close(),
-        connection(OpenAiChat.builder().apiKey("x").build()));
+        OpenAi.Builder.class,
+        () -> OpenAi.builder().apiKey("x"),
+        builder -> ((OpenAi.Builder) builder).build().close(),
+        connection(OpenAi.builder().apiKey("x").build()));
   }
 
   private static List<Knob> openAiResponses() {
     return Knob.ofBuilder(
-        OpenAiResponses.Builder.class,
-        () -> OpenAiResponses.builder().apiKey("x"),
-        builder -> ((OpenAiResponses.Builder) builder).build().close(),
-        connection(OpenAiResponses.builder().apiKey("x").build()));
+        OpenAi.Builder.class,
+        () -> OpenAi.builder().api(Api.RESPONSES).apiKey("x"),
+        builder -> ((OpenAi.Builder) builder).build().close(),
+        connection(OpenAi.builder().api(Api.RESPONSES).apiKey("x").build()));
   }
 
   private static List<Knob> anthropic() {
     return Knob.ofBuilder(
-        AnthropicMessages.Builder.class,
-        () -> AnthropicMessages.builder().apiKey("x"),
-        builder -> ((AnthropicMessages.Builder) builder).build().close(),
-        connection(AnthropicMessages.builder().apiKey("x").build())
+        Anthropic.Builder.class,
+        () -> Anthropic.builder().apiKey("x"),
+        builder -> ((Anthropic.Builder) builder).build().close(),
+        connection(Anthropic.builder().apiKey("x").build())
             .field("beta/1", "betas")
             .read("thinkingBudget/1", Knobs::thinking)
             .read("adaptiveThinking/0", Knobs::thinking));

@@ -3,7 +3,8 @@ package dev.warpwright.examples;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
-import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.HttpAdapter;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ScriptedAnswer;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.control.RetryPolicy;
@@ -41,7 +42,7 @@ final class ManyAtOnce {
       run(operations, model);
       say("running calls", model.running());
     } else {
-      try (OpenAiChat openAi = openAi(URI.create(args[1]))) {
+      try (HttpAdapter openAi = openAi(URI.create(args[1]))) {
         run(operations, openAi);
         say("open exchanges", openAi.openExchanges());
       }
@@ -49,8 +50,8 @@ final class ManyAtOnce {
   }
 
   /** Where the processor is busy with other things, the last connection may come late. */
-  static OpenAiChat openAi(URI baseUrl) {
-    return OpenAiChat.builder().baseUrl(baseUrl).connectTimeout(Duration.ofMinutes(1)).build();
+  static HttpAdapter openAi(URI baseUrl) {
+    return OpenAi.builder().baseUrl(baseUrl).connectTimeout(Duration.ofMinutes(1)).build();
   }
 
   private static ScriptedAnswer echo(String words) {

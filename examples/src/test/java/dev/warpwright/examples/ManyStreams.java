@@ -3,7 +3,7 @@ package dev.warpwright.examples;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.TextStream;
-import dev.warpwright.adapters.openai.OpenAiChat;
+import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.scripted.ScriptedAnswer;
 import dev.warpwright.adapters.scripted.ScriptedChunks;
 import dev.warpwright.adapters.scripted.ScriptedModel;
@@ -43,7 +43,7 @@ final class ManyStreams {
       run(streams, model);
       ManyAtOnce.say("running calls", model.running());
     } else {
-      try (OpenAiChat openAi = ManyAtOnce.openAi(URI.create(args[1]))) {
+      try (HttpAdapter openAi = ManyAtOnce.openAi(URI.create(args[1]))) {
         run(streams, openAi);
         ManyAtOnce.say("open exchanges", openAi.openExchanges());
       }

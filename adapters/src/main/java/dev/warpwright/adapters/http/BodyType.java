@@ -1,11 +1,15 @@
 package dev.warpwright.adapters.http;
 
 /** What a call expects for its answer. */
-enum BodyType {
+public enum BodyType {
   /** One JSON value. */
   JSON("application/json", "JSON"),
   /** Server-sent events. */
-  EVENTS("text/event-stream", "text/event-stream");
+  EVENTS("text/event-stream", "text/event-stream"),
+  /** Lines of JSON. */
+  LINES("application/x-ndjson", "application/x-ndjson"),
+  /** Amazon's binary events. */
+  BINARY_EVENTS("application/vnd.amazon.eventstream", "application/vnd.amazon.eventstream");
 
   private final String accept;
   private final String words;
@@ -28,8 +32,13 @@ enum BodyType {
   /** Whether a content type, in lower case and without parameters, is of this kind. */
   boolean matches(String contentType) {
     return switch (this) {
-      case JSON -> contentType.endsWith("/json") || contentType.endsWith("+json");
-      case EVENTS -> contentType.equals(accept);
+      case JSON -> isJson(contentType);
+      case LINES -> contentType.equals(accept) || isJson(contentType);
+      case EVENTS, BINARY_EVENTS -> contentType.equals(accept);
     };
+  }
+
+  private static boolean isJson(String contentType) {
+    return contentType.endsWith("/json") || contentType.endsWith("+json");
   }
 }

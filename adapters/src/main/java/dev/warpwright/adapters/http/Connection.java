@@ -7,17 +7,25 @@ import java.util.Map;
 
 /** An adapter's way to its provider: where, with which headers, and how it fails. Thread-safe. */
 public final class Connection implements AutoCloseable {
+  private static final int UNAUTHORIZED = 401;
+
   private final Endpoint endpoint;
   private final Map<String, String> headers;
+  private final Authorization authorization;
   private final Transport transport;
   private final Failures failures;
   private final JsonExchange exchange;
   private final StreamExchange streams;
 
   Connection(
-      Endpoint endpoint, Map<String, String> headers, Transport transport, Failures failures) {
+      Endpoint endpoint,
+      Map<String, String> headers,
+      Authorization authorization,
+      Transport transport,
+      Failures failures) {
     this.endpoint = endpoint;
     this.headers = new LinkedHashMap<>(headers); // in their order
+    this.authorization = authorization;
     this.transport = transport;
     this.failures = failures;
     this.exchange = new JsonExchange(transport, failures);
@@ -55,7 +63,8 @@ public final class Connection implements AutoCloseable {
    */
   public <T> T post(String path, byte[] body, JsonExchange.Reader<T> reader)
       throws InterruptedException {
-    return exchange.post(endpoint.resolve(path), headers, body, reader);
+    URI uri = endpoint.resolve(path);
+    return authorized(uri, body, all -> exchange.post(uri, all, body, reader));
   }
 
   /**
@@ -64,15 +73,38 @@ public final class Connection implements AutoCloseable {
    * @param <T> what the answer is read into
    * @param path what is added to the base URL; begins with a slash
    * @param body JSON
+   * @param expected what the answer comes as
    * @param opening makes what reads the answer
    * @return what the reader returned
    * @throws ProviderException if the call failed
    * @throws InterruptedException if the thread was interrupted, or the reader threw it; the
    *     connection is closed
    */
-  public <T> T stream(String path, byte[] body, StreamExchange.Opening<T> opening)
+  public <T> T stream(
+      String path, byte[] body, BodyType expected, StreamExchange.Opening<T> opening)
       throws InterruptedException {
-    return streams.post(endpoint.resolve(path), headers, body, opening);
+    URI uri = endpoint.resolve(path);
+    return authorized(uri, body, all -> streams.post(uri, all, body, expected, opening));
+  }
+
+  /** Sends a request with all its headers. */
+  @FunctionalInterface
+  private interface Sending<T> {
+    T send(Map<String, String> headers) throws InterruptedException;
+  }
+
+  private <T> T authorized(URI uri, byte[] body, Sending<T> sending) throws InterruptedException {
+    Map<String, String> proof = authorization.headers(uri, headers, body);
+    Map<String, String> all = new LinkedHashMap<>(proof);
+    all.putAll(headers);
+    try {
+      return sending.send(all);
+    } catch (ProviderException e) {
+      if (e.kind() == ProviderException.Kind.HTTP_STATUS && e.status() == UNAUTHORIZED) {
+        authorization.refused(proof);
+      }
+      throw e;
+    }
   }
 
   /**

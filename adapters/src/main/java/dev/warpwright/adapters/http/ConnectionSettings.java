@@ -4,6 +4,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -17,6 +18,8 @@ public final class ConnectionSettings {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
   private final Defaults defaults;
+  private final Map<String, String> headers = new LinkedHashMap<>();
+  private @Nullable Authorization authorization;
   private @Nullable String apiKey;
   private @Nullable URI baseUrl;
   private @Nullable Duration connectTimeout;
@@ -33,6 +36,8 @@ public final class ConnectionSettings {
    * @param baseUrl its own base URL
    * @param keyVariable the variable of the environment that holds a key
    * @param baseUrlVariable the variable of the environment that holds a base URL
+   * @param keyHeader the header that carries a key
+   * @param keyPrefix what stands before the key there
    * @param environmentPath a path that is added to a base URL of the environment unless it ends so,
    *     for providers whose own programs expect it without; empty for none
    */
@@ -41,7 +46,28 @@ public final class ConnectionSettings {
       URI baseUrl,
       String keyVariable,
       String baseUrlVariable,
-      String environmentPath) {}
+      String keyHeader,
+      String keyPrefix,
+      String environmentPath) {
+    /** What stands before a key that is sent as a bearer token. */
+    public static final String BEARER = "Bearer ";
+
+    /**
+     * A provider that takes its key as a bearer token, and whose base URL is in the environment as
+     * it is used.
+     *
+     * @param provider its name in messages
+     * @param baseUrl its own base URL
+     * @param keyVariable the variable of the environment that holds a key
+     * @param baseUrlVariable the variable of the environment that holds a base URL
+     * @return the defaults
+     */
+    public static Defaults bearer(
+        String provider, URI baseUrl, String keyVariable, String baseUrlVariable) {
+      return new Defaults(
+          provider, baseUrl, keyVariable, baseUrlVariable, "Authorization", BEARER, "");
+    }
+  }
 
   /**
    * Nothing set yet.
@@ -59,6 +85,27 @@ public final class ConnectionSettings {
    */
   public void apiKey(String key) {
     this.apiKey = HeaderValues.requireToken("apiKey", key);
+  }
+
+  /**
+   * Sets what requests prove their right with, in place of a key.
+   *
+   * @param proof headers for each request
+   */
+  public void authorization(Authorization proof) {
+    this.authorization = Objects.requireNonNull(proof, "authorization");
+  }
+
+  /**
+   * Adds a header to every request; one that is there already gets another value.
+   *
+   * @param name a header's name, of letters, digits and hyphens; not one that the adapter itself or
+   *     the JDK's client sets
+   * @param value visible ASCII characters and spaces
+   */
+  public void header(String name, String value) {
+    HeaderValues.requireName(name);
+    headers.put(name, HeaderValues.requireText("header " + name, value));
   }
 
   /**
@@ -134,20 +181,32 @@ public final class ConnectionSettings {
   /**
    * Makes the connection; contacts nothing.
    *
-   * @param headers the protocol's own headers, checked
+   * @param own the protocol's own headers, checked
    * @param table what the protocol calls its failures
    * @return the connection
    * @throws dev.warpwright.model.InvalidRequestException if a value breaks its rule
    */
-  public Connection connect(Map<String, String> headers, ErrorTable table) {
+  public Connection connect(Map<String, String> own, ErrorTable table) {
     URI base = base();
     Endpoint endpoint = Endpoint.of(base, allowCleartext);
-    if (key().isEmpty() && base.equals(defaults.baseUrl())) {
+    Optional<String> key = key();
+    if (authorization == null && key.isEmpty() && base.equals(defaults.baseUrl())) {
       throw Refusal.configuration(
           "%1$s needs an API key: call apiKey(…), or fromEnvironment() with %2$s set. For a compatible server that needs none, set its baseUrl(…)."
               .formatted(defaults.provider(), defaults.keyVariable()));
     }
-    return new Connection(endpoint, headers, transport(), new Failures(table, clock, key()));
+    if (authorization != null && apiKey != null) {
+      throw Refusal.configuration(
+          "%s takes an API key or another authorization, but both are set; leave one out."
+              .formatted(defaults.provider()));
+    }
+    Authorization proof =
+        authorization == null
+            ? Authorization.header(defaults.keyHeader(), key, defaults.keyPrefix())
+            : authorization;
+    Map<String, String> all = new LinkedHashMap<>(headers);
+    all.putAll(own);
+    return new Connection(endpoint, all, proof, transport(), new Failures(table, clock, proof));
   }
 
   private URI base() {
@@ -184,6 +243,7 @@ public final class ConnectionSettings {
   /** Shows whether there is a key, not the key. */
   @Override
   public String toString() {
-    return "key " + (apiKey != null || environmentKey != null ? "set" : "not set");
+    boolean set = apiKey != null || environmentKey != null || authorization != null;
+    return "key " + (set ? "set" : "not set");
   }
 }

@@ -32,26 +32,27 @@ public final class Failures {
 
   private final ErrorTable table;
   private final InstantSource clock;
-  private final Optional<String> credential;
+  private final Authorization authorization;
 
   /**
    * Maps failures of one protocol.
    *
    * @param table what the protocol calls things
    * @param clock the wall clock
-   * @param credential what the connection authenticates with: a server may echo it in words that no
-   *     general rule of redaction recognises, so it is looked for literally
+   * @param authorization what the connection authenticates with: a server may echo its secret in
+   *     words that no general rule of redaction recognises, so it is looked for literally
    */
-  public Failures(ErrorTable table, InstantSource clock, Optional<String> credential) {
+  public Failures(ErrorTable table, InstantSource clock, Authorization authorization) {
     this.table = table;
     this.clock = clock;
-    this.credential = credential;
+    this.authorization = authorization;
   }
 
   private @Nullable String hide(@Nullable String text) {
-    return text == null || credential.isEmpty()
+    Optional<String> secret = authorization.secret();
+    return text == null || secret.isEmpty()
         ? text
-        : text.replace(credential.get(), Redaction.REPLACEMENT);
+        : text.replace(secret.get(), Redaction.REPLACEMENT);
   }
 
   /**

@@ -1,5 +1,8 @@
 package dev.warpwright.adapters.http;
 
+import java.util.Locale;
+import java.util.Set;
+
 /**
  * Checks values of request headers when an adapter is built.
  *
@@ -8,6 +11,18 @@ package dev.warpwright.adapters.http;
  * would not arrive as they were written.
  */
 public final class HeaderValues {
+  private static final Set<String> RESERVED =
+      Set.of(
+          "accept",
+          "authorization",
+          "connection",
+          "content-length",
+          "content-type",
+          "expect",
+          "host",
+          "transfer-encoding",
+          "upgrade");
+
   private HeaderValues() {}
 
   /**
@@ -30,6 +45,26 @@ public final class HeaderValues {
    */
   public static String requireText(String name, String text) {
     return require(name, text, ' ');
+  }
+
+  /**
+   * Checks the name of a header that a program adds.
+   *
+   * @param name the name
+   * @return the name
+   */
+  public static String requireName(String name) {
+    if (!name.matches("[A-Za-z0-9-]{1,100}")) {
+      throw Refusal.configuration(
+          "A header's name must have 1 to 100 letters, digits and hyphens, but has "
+              + name.length()
+              + " characters, others among them or none.");
+    }
+    if (RESERVED.contains(name.toLowerCase(Locale.ROOT))) {
+      throw Refusal.configuration(
+          "The header " + name + " is set by the adapter or the HTTP client; leave it out.");
+    }
+    return name;
   }
 
   private static String require(String name, String value, char lowest) {

@@ -9,7 +9,7 @@ import java.net.http.HttpResponse;
 import java.util.Map;
 
 /**
- * One exchange whose answer is read while it comes: JSON out by POST, server-sent events back.
+ * One exchange whose answer is read while it comes: JSON out by POST, a stream back.
  *
  * <p>Everything happens on the calling thread. No time limit is set beyond the connect timeout: an
  * interrupt of the calling thread closes the connection and ends the call, before headers, while it
@@ -90,15 +90,17 @@ public final class StreamExchange {
    * @param uri where to
    * @param headers the protocol's own headers, checked; content type and accept are added
    * @param body JSON
+   * @param expected what the answer comes as
    * @param opening makes what reads the answer
    * @return what the reader returned at the end
    * @throws ProviderException if the call failed
    * @throws InterruptedException if the thread was interrupted, or the reader threw it; the
    *     connection is closed
    */
-  public <T> T post(URI uri, Map<String, String> headers, byte[] body, Opening<T> opening)
+  public <T> T post(
+      URI uri, Map<String, String> headers, byte[] body, BodyType expected, Opening<T> opening)
       throws InterruptedException {
-    return exchange.post(uri, headers, body, BodyType.EVENTS, answer -> read(answer, opening));
+    return exchange.post(uri, headers, body, expected, answer -> read(answer, opening));
   }
 
   private <T> T read(HttpResponse<ReceivedBody> answer, Opening<T> opening)

@@ -12,20 +12,20 @@ import java.net.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
 /**
- * Reads one streamed answer from bytes to its end: what all protocols of server-sent events share.
- * What an event means, a {@link StreamReader} says.
+ * Reads one streamed answer from bytes to its end: what all protocols share. How bytes become
+ * events, a {@link Framing} says, and what an event means, a {@link StreamReader}.
  *
  * <p>Whatever came without showing output is told as one sign of life for each piece that the
  * network brought.
  */
 public final class EventStream implements StreamExchange.Body<ModelResponse> {
   private static final String DONE = "[DONE]";
-  private static final String ERROR = "error";
 
   /** What is kept of a body that is no stream of events, in bytes. */
   private static final int MAX_DOCUMENT_BYTES = 64 * 1024;
@@ -34,21 +34,26 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
   private final HttpHeaders headers;
   private final StreamReader reader;
   private final Teller out;
-  private final SseReader events = new SseReader();
+  private final Framing events;
   private @Nullable ByteArrayOutputStream document; // of a body that is no stream of events
   private boolean begun;
   private boolean terminated;
 
   private EventStream(
-      Failures failures, HttpHeaders headers, StreamReader reader, StreamingModel.Events events) {
+      Failures failures,
+      HttpHeaders headers,
+      Framing framing,
+      StreamReader reader,
+      StreamingModel.Events told) {
     this.failures = failures;
+    this.events = framing;
     this.headers = headers;
     this.reader = reader;
-    this.out = new Teller(events);
+    this.out = new Teller(told);
   }
 
   /**
-   * Reads the answers of one call.
+   * Reads the answer of one call, which comes as server-sent events.
    *
    * @param failures how it fails
    * @param events is told what comes
@@ -59,15 +64,47 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
       Failures failures,
       StreamingModel.Events events,
       Function<HttpHeaders, StreamReader> protocol) {
-    return headers -> new EventStream(failures, headers, protocol.apply(headers), events);
+    return of(failures, events, SseReader::new, protocol);
+  }
+
+  /**
+   * Reads the answer of one call, which comes as lines of JSON.
+   *
+   * @param failures how it fails
+   * @param events is told what comes
+   * @param protocol makes the protocol's reader for an answer with these headers
+   * @return to be given to {@link dev.warpwright.adapters.http.Connection#stream}
+   */
+  public static StreamExchange.Opening<ModelResponse> ofLines(
+      Failures failures,
+      StreamingModel.Events events,
+      Function<HttpHeaders, StreamReader> protocol) {
+    return of(failures, events, NdjsonReader::new, protocol);
+  }
+
+  /**
+   * Reads the answer of one call.
+   *
+   * @param failures how it fails
+   * @param events is told what comes
+   * @param framing cuts the bytes of one answer into events
+   * @param protocol makes the protocol's reader for an answer with these headers
+   * @return to be given to {@link dev.warpwright.adapters.http.Connection#stream}
+   */
+  public static StreamExchange.Opening<ModelResponse> of(
+      Failures failures,
+      StreamingModel.Events events,
+      Supplier<Framing> framing,
+      Function<HttpHeaders, StreamReader> protocol) {
+    return headers ->
+        new EventStream(failures, headers, framing.get(), protocol.apply(headers), events);
   }
 
   @Override
   public boolean read(byte[] bytes, int length) throws InterruptedException {
     if (!begun) {
       begun = true;
-      // No field of an event begins so: an error object whose content type is wrong or missing.
-      document = bytes[0] == '{' ? new ByteArrayOutputStream() : null;
+      document = events.isDocument(bytes[0]) ? new ByteArrayOutputStream() : null;
     }
     if (document != null) {
       document.write(bytes, 0, Math.min(length, MAX_DOCUMENT_BYTES - document.size()));
@@ -89,7 +126,7 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
   private boolean readEvents(byte[] bytes, int length) throws InterruptedException {
     boolean came = false;
     events.feed(bytes, length);
-    SseEvent event = events.next();
+    Frame event = events.next();
     while (event != null) {
       came = true;
       read(event, "holds an event that is no JSON that is accepted.");
@@ -98,7 +135,7 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
     return events.takeAlive() || came;
   }
 
-  private void read(SseEvent event, String otherwise) throws InterruptedException {
+  private void read(Frame event, String otherwise) throws InterruptedException {
     String data = event.data();
     if (data.strip().equals(DONE)) {
       terminated = true;
@@ -128,7 +165,7 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
   }
 
   private static boolean isError(String name, JsonNode json) {
-    return name.equals(ERROR) || json.path("type").asString("").equals(ERROR);
+    return name.equals(Frame.ERROR) || json.path("type").asString("").equals(Frame.ERROR);
   }
 
   @Override
@@ -137,7 +174,7 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
       throw failures.otherBody(document.toByteArray(), "is no stream of events.", headers);
     }
     try {
-      SseEvent last = terminated ? null : events.last();
+      Frame last = terminated ? null : events.last();
       if (last != null) {
         read(last, "breaks off in the middle of an event.");
       }

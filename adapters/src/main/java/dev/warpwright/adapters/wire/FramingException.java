@@ -1,7 +1,7 @@
 package dev.warpwright.adapters.wire;
 
 /** A stream that cannot be cut into events or lines. */
-final class FramingException extends RuntimeException {
+public final class FramingException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** What is wrong. */
@@ -12,7 +12,7 @@ final class FramingException extends RuntimeException {
    *
    * @param what completes "the answer …"; a fixed text without content
    */
-  FramingException(String what) {
+  public FramingException(String what) {
     super("The stream " + what, null, false, false);
     this.what = what;
   }

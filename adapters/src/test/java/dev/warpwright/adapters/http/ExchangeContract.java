@@ -24,7 +24,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -51,7 +50,7 @@ abstract class ExchangeContract {
               ErrorTable.COMMON_CONTEXT_NAMES,
               List.of()),
           InstantSource.fixed(Instant.ofEpochMilli(1_741_305_570_000L)),
-          Optional.empty());
+          Authorization.NONE);
 
   final Transport transport = Transport.own(Duration.ofSeconds(10));
   final Posting exchange = exchange(transport, Exchange.MAX_BODY_BYTES);

@@ -32,7 +32,7 @@ final class FailuresTest {
               ErrorTable.COMMON_CONTEXT_NAMES,
               List.of(ContextForm.of("too long by # tokens"))),
           InstantSource.fixed(NOW),
-          Optional.of("own-credential"));
+          Authorization.header("X", Optional.of("own-credential"), ""));
   private static final HttpHeaders HEADERS =
       HttpHeaders.of(Map.of("X-Request-Id", List.of("req_1")), (name, value) -> true);
 

@@ -70,6 +70,7 @@ final class StreamExchangeTest extends ExchangeContract {
         uri,
         Map.of("Authorization", "Bearer k"),
         "{\"q\":1}".getBytes(StandardCharsets.UTF_8),
+        BodyType.EVENTS,
         _ -> body);
   }
 

@@ -17,7 +17,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -45,7 +44,7 @@ final class TransportTest {
               ErrorTable.COMMON_CONTEXT_NAMES,
               List.of()),
           InstantSource.system(),
-          Optional.empty());
+          Authorization.NONE);
 
   /** Answers for which the JDK's client does not close the connection. */
   enum Garbled {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.http.Caller;
 import dev.warpwright.adapters.http.RawServer;
 import dev.warpwright.adapters.http.RawServer.Close;
@@ -51,11 +52,11 @@ final class OpenAiChatStreamTest {
     return Integer.toHexString(length) + "\r\n" + text + "\r\n";
   }
 
-  private static OpenAiChat adapter(URI uri) {
-    return OpenAiChat.builder().baseUrl(uri).build();
+  private static HttpAdapter adapter(URI uri) {
+    return OpenAi.builder().baseUrl(uri).build();
   }
 
-  private ModelResponse stream(OpenAiChat adapter) throws InterruptedException {
+  private ModelResponse stream(HttpAdapter adapter) throws InterruptedException {
     return adapter.model("m").stream(CALL, told::add);
   }
 
@@ -65,7 +66,7 @@ final class OpenAiChatStreamTest {
 
   private ModelResponse answer(Script script) throws Exception {
     try (RawServer server = new RawServer(script);
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       ModelResponse answer = stream(adapter);
       assertEquals(0, adapter.openExchanges());
       return answer;
@@ -74,7 +75,7 @@ final class OpenAiChatStreamTest {
 
   private ProviderException failure(Script script) throws Exception {
     try (RawServer server = new RawServer(script);
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       ProviderException failure = assertThrows(ProviderException.class, () -> stream(adapter));
       assertEquals(0, adapter.openExchanges());
       assertEquals(1, server.requests().size(), "nothing is tried again");
@@ -87,7 +88,7 @@ final class OpenAiChatStreamTest {
   void a_stream_is_one_post_that_asks_for_events_and_for_usage() throws Exception {
     try (RawServer server =
             new RawServer(c -> c.write(OPEN + chunk(ROLE + HELLO + STOP + DONE) + END));
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       assertEquals("Hello 你🌍", stream(adapter).message().text());
       assertEquals("Hello 你🌍", stream(adapter).message().text());
       String request = server.requests().getFirst();
@@ -117,7 +118,7 @@ final class OpenAiChatStreamTest {
                   assertTrue(hello.await(10, TimeUnit.SECONDS));
                   c.write(chunk(STOP) + END);
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       ModelResponse answer =
           adapter.model("m").stream(
               CALL, event -> (event instanceof ModelEvent.Text ? hello : alive).countDown());
@@ -156,7 +157,7 @@ final class OpenAiChatStreamTest {
                   c.write(OPEN + chunk(HELLO + STOP + DONE));
                   c.awaitClose(close);
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       assertEquals("Hello 你🌍", stream(adapter).message().text());
       close.await();
     }
@@ -227,7 +228,7 @@ final class OpenAiChatStreamTest {
                   assertTrue(hello.await(10, TimeUnit.SECONDS));
                   c.reset();
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       StreamingModel.Events events = event -> hello.countDown();
       ProviderException failure =
           assertThrows(ProviderException.class, () -> adapter.model("m").stream(CALL, events));
@@ -268,7 +269,7 @@ final class OpenAiChatStreamTest {
                           + chunk(HELLO + "data: {\"error\":{\"type\":\"overloaded_error\"}}\n\n"));
                   c.awaitClose(close);
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       ProviderException failure = assertThrows(ProviderException.class, () -> stream(adapter));
       assertEquals(529, failure.status());
       close.await();
@@ -294,7 +295,7 @@ final class OpenAiChatStreamTest {
                   stalled.countDown();
                   c.awaitClose(close);
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       Caller caller = new Caller(() -> stream(adapter));
       assertTrue(stalled.await(10, TimeUnit.SECONDS));
       caller.awaitWaiting();
@@ -317,7 +318,7 @@ final class OpenAiChatStreamTest {
                   c.write(OPEN + chunk(HELLO));
                   c.awaitClose(close);
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       Caller caller =
           new Caller(
               () ->
@@ -349,7 +350,7 @@ final class OpenAiChatStreamTest {
                   assertTrue(all.await(20, TimeUnit.SECONDS));
                   c.write(chunk(HELLO) + chunk(STOP + DONE) + END);
                 });
-        OpenAiChat adapter = adapter(server.uri())) {
+        HttpAdapter adapter = adapter(server.uri())) {
       List<Caller> callers = new ArrayList<>();
       List<StringBuilder> texts = new ArrayList<>();
       for (int i = 0; i < streams; i++) {

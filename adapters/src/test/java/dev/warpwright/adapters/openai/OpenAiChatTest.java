@@ -16,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.github.tomakehurst.wiremock.WireMockServer;
 import com.github.tomakehurst.wiremock.http.Fault;
+import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.http.RawServer;
 import dev.warpwright.adapters.http.RawServer.Close;
 import dev.warpwright.model.FailureKind;
@@ -67,7 +68,7 @@ final class OpenAiChatTest {
        "usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}
       """;
 
-  private OpenAiChat adapter;
+  private HttpAdapter adapter;
 
   @BeforeAll
   static void start() {
@@ -82,7 +83,7 @@ final class OpenAiChatTest {
   @BeforeEach
   void open() {
     SERVER.resetAll();
-    adapter = OpenAiChat.builder().apiKey("sk-test").baseUrl(base()).build();
+    adapter = OpenAi.builder().apiKey("sk-test").baseUrl(base()).build();
   }
 
   @AfterEach
@@ -140,8 +141,12 @@ final class OpenAiChatTest {
   void organization_and_project_travel_in_headers_and_no_key_sends_no_authorization()
       throws Exception {
     SERVER.stubFor(post("/v1/chat/completions").willReturn(okJson(HELLO)));
-    try (OpenAiChat keyless =
-        OpenAiChat.builder().baseUrl(base()).organization("org-1").project("proj 1").build()) {
+    try (HttpAdapter keyless =
+        OpenAi.builder()
+            .baseUrl(base())
+            .header("OpenAI-Organization", "org-1")
+            .header("OpenAI-Project", "proj 1")
+            .build()) {
       keyless.model("m").generate(hi());
     }
     SERVER.verify(
@@ -257,8 +262,8 @@ final class OpenAiChatTest {
                 aResponse()
                     .withStatus(429)
                     .withHeader("Retry-After", "Thu, 22 Oct 2026 07:28:00 GMT")));
-    try (OpenAiChat clocked =
-        OpenAiChat.builder()
+    try (HttpAdapter clocked =
+        OpenAi.builder()
             .baseUrl(base())
             .clock(InstantSource.fixed(Instant.parse("2026-10-21T07:28:00Z")))
             .build()) {
@@ -315,8 +320,8 @@ final class OpenAiChatTest {
   @Test
   @Tag("R91")
   void a_certificate_that_nobody_vouches_for_is_a_connect_failure() throws Exception {
-    try (OpenAiChat tls =
-        OpenAiChat.builder()
+    try (HttpAdapter tls =
+        OpenAi.builder()
             .apiKey("k")
             .baseUrl(URI.create("https://localhost:" + SERVER.httpsPort() + "/v1"))
             .build()) {
@@ -339,7 +344,7 @@ final class OpenAiChatTest {
                   arrived.countDown();
                   c.awaitClose(close);
                 });
-        OpenAiChat openAi = OpenAiChat.builder().baseUrl(server.uri()).build()) {
+        HttpAdapter openAi = OpenAi.builder().baseUrl(server.uri()).build()) {
       Thread caller =
           Thread.ofVirtual()
               .start(
@@ -376,7 +381,7 @@ final class OpenAiChatTest {
   @ValueSource(strings = {"", " ", "sk-s3cr3t\n", "sk-s3cr3t\r\nEvil: 1", "sk s3cr3t", "sk-ß3cr3t"})
   void a_key_that_cannot_stand_in_a_header_is_refused_without_being_shown(String key) {
     InvalidRequestException refused =
-        assertThrows(InvalidRequestException.class, () -> OpenAiChat.builder().apiKey(key));
+        assertThrows(InvalidRequestException.class, () -> OpenAi.builder().apiKey(key));
     assertEquals(FailureKind.INVALID_CONFIGURATION, refused.kind());
     assertFalse(refused.getMessage().contains("3cr3t"), refused.getMessage());
   }
@@ -384,18 +389,17 @@ final class OpenAiChatTest {
   @Test
   @Tag("R377")
   void the_endpoint_rule_holds_and_cleartext_can_be_allowed() {
-    OpenAiChat.Builder builder =
-        OpenAiChat.builder().baseUrl(URI.create("http://models.internal/v1"));
+    OpenAi.Builder builder = OpenAi.builder().baseUrl(URI.create("http://models.internal/v1"));
     assertThrows(InvalidRequestException.class, builder::build);
-    try (OpenAiChat allowed = builder.allowCleartext().build()) {
-      assertEquals("OpenAiChat[http://models.internal/v1]", allowed.toString());
+    try (HttpAdapter allowed = builder.allowCleartext().build()) {
+      assertEquals("OpenAi[http://models.internal/v1]", allowed.toString());
     }
   }
 
   @Test
   void openai_itself_needs_a_key() {
     InvalidRequestException refused =
-        assertThrows(InvalidRequestException.class, () -> OpenAiChat.builder().build());
+        assertThrows(InvalidRequestException.class, () -> OpenAi.builder().build());
     assertTrue(refused.getMessage().contains("apiKey("), refused.getMessage());
   }
 
@@ -406,14 +410,14 @@ final class OpenAiChatTest {
     SERVER.stubFor(post("/v1/chat/completions").willReturn(okJson(HELLO)));
     Map<String, String> environment =
         Map.of("OPENAI_API_KEY", "env-key", "OPENAI_BASE_URL", http() + "/env");
-    OpenAiChat.Builder[] builders = {
-      OpenAiChat.builder().fromEnvironment(environment::get),
-      OpenAiChat.builder().apiKey("own").fromEnvironment(environment::get),
-      OpenAiChat.builder().fromEnvironment(environment::get).apiKey("own").baseUrl(base()),
-      OpenAiChat.builder().baseUrl(base()).fromEnvironment(environment::get),
+    OpenAi.Builder[] builders = {
+      OpenAi.builder().fromEnvironment(environment::get),
+      OpenAi.builder().apiKey("own").fromEnvironment(environment::get),
+      OpenAi.builder().fromEnvironment(environment::get).apiKey("own").baseUrl(base()),
+      OpenAi.builder().baseUrl(base()).fromEnvironment(environment::get),
     };
-    for (OpenAiChat.Builder builder : builders) {
-      try (OpenAiChat openAi = builder.build()) {
+    for (OpenAi.Builder builder : builders) {
+      try (HttpAdapter openAi = builder.build()) {
         openAi.model("m").generate(hi());
       }
     }
@@ -433,7 +437,7 @@ final class OpenAiChatTest {
     InvalidRequestException noKey =
         assertThrows(
             InvalidRequestException.class,
-            () -> OpenAiChat.builder().fromEnvironment(blank::get).build());
+            () -> OpenAi.builder().fromEnvironment(blank::get).build());
     assertTrue(noKey.getMessage().contains("needs an API key"), noKey.getMessage());
     for (Map<String, String> bad :
         List.of(
@@ -442,7 +446,7 @@ final class OpenAiChatTest {
       InvalidRequestException refused =
           assertThrows(
               InvalidRequestException.class,
-              () -> OpenAiChat.builder().fromEnvironment(bad::get).build());
+              () -> OpenAi.builder().fromEnvironment(bad::get).build());
       assertTrue(refused.getMessage().startsWith("OPENAI_"), refused.getMessage());
       assertFalse(refused.getMessage().contains("s3cr3t"), refused.getMessage());
     }
@@ -456,7 +460,7 @@ final class OpenAiChatTest {
     try (HttpClient lent = HttpClient.newHttpClient();
         HttpClient following =
             HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build()) {
-      OpenAiChat openAi = OpenAiChat.builder().baseUrl(base()).httpClient(lent).build();
+      HttpAdapter openAi = OpenAi.builder().baseUrl(base()).httpClient(lent).build();
       openAi.model("m").generate(hi());
       openAi.close();
       openAi.close();
@@ -468,13 +472,13 @@ final class OpenAiChatTest {
       InvalidRequestException redirects =
           assertThrows(
               InvalidRequestException.class,
-              () -> OpenAiChat.builder().baseUrl(base()).httpClient(following).build());
+              () -> OpenAi.builder().baseUrl(base()).httpClient(following).build());
       assertTrue(redirects.getMessage().contains("NORMAL"), redirects.getMessage());
       InvalidRequestException timeout =
           assertThrows(
               InvalidRequestException.class,
               () ->
-                  OpenAiChat.builder()
+                  OpenAi.builder()
                       .baseUrl(base())
                       .httpClient(lent)
                       .connectTimeout(Duration.ofSeconds(1))
@@ -487,13 +491,13 @@ final class OpenAiChatTest {
   @ValueSource(strings = {"PT0S", "PT-1S"})
   @Tag("Y23")
   void a_connect_timeout_is_positive(Duration timeout) {
-    assertThrows(InvalidRequestException.class, () -> OpenAiChat.builder().connectTimeout(timeout));
+    assertThrows(InvalidRequestException.class, () -> OpenAi.builder().connectTimeout(timeout));
   }
 
   @Test
   void nothing_shows_the_key_and_models_can_use_tools() {
-    OpenAiChat.Builder builder = OpenAiChat.builder().apiKey("sk-s3cr3t").baseUrl(base());
-    try (OpenAiChat openAi = builder.build()) {
+    OpenAi.Builder builder = OpenAi.builder().apiKey("sk-s3cr3t").baseUrl(base());
+    try (HttpAdapter openAi = builder.build()) {
       for (Object shown : List.of(builder, openAi, openAi.model("gpt-x"))) {
         assertFalse(shown.toString().contains("s3cr3t"), shown.toString());
       }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.http.Caller;
 import dev.warpwright.adapters.http.RawServer;
 import dev.warpwright.adapters.http.RawServer.Script;
@@ -65,7 +66,7 @@ final class OpenAiResponsesStreamTest {
   }
 
   private static ModelResponse stream(
-      OpenAiResponses adapter, String offered, StreamingModel.Events events)
+      HttpAdapter adapter, String offered, StreamingModel.Events events)
       throws InterruptedException {
     return adapter.model("m").stream(offering(offered), events);
   }
@@ -73,7 +74,7 @@ final class OpenAiResponsesStreamTest {
   private static ProviderException failure(
       String offered, Script script, StreamingModel.Events events) throws Exception {
     try (RawServer server = new RawServer(script);
-        OpenAiResponses adapter = OpenAiResponses.builder().baseUrl(server.uri()).build()) {
+        HttpAdapter adapter = OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build()) {
       ProviderException failure =
           assertThrows(ProviderException.class, () -> stream(adapter, offered, events));
       assertEquals(0, adapter.openExchanges());
@@ -88,7 +89,7 @@ final class OpenAiResponsesStreamTest {
     List<ModelEvent> told = new ArrayList<>();
     try (RawServer server =
             new RawServer(c -> c.write(OPEN + chunk(CREATED + HELLO + COMPLETED) + END));
-        OpenAiResponses adapter = OpenAiResponses.builder().baseUrl(server.uri()).build()) {
+        HttpAdapter adapter = OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build()) {
       assertEquals("Hello 你🌍", stream(adapter, "-", told::add).message().text());
       assertEquals("Hello 你🌍", stream(adapter, "-", told::add).message().text());
       String request = server.requests().getFirst();
@@ -177,7 +178,7 @@ final class OpenAiResponsesStreamTest {
               c.write(OPEN + chunk(CREATED + (offered.equals("-") ? "" : shown("mcp_call"))));
               c.awaitClose(close);
             })) {
-      OpenAiResponses adapter = OpenAiResponses.builder().baseUrl(server.uri()).build();
+      HttpAdapter adapter = OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
       Caller caller = new Caller(() -> stream(adapter, offered, _ -> seen.countDown()));
       assertTrue(seen.await(10, TimeUnit.SECONDS));
       adapter.close();

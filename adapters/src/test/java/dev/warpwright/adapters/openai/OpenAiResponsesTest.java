@@ -16,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.github.tomakehurst.wiremock.WireMockServer;
 import com.github.tomakehurst.wiremock.http.Fault;
+import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -60,7 +61,7 @@ final class OpenAiResponsesTest {
        "usage":{"input_tokens":9,"output_tokens":2,"total_tokens":11}}
       """;
 
-  private OpenAiResponses adapter;
+  private HttpAdapter adapter;
 
   @BeforeAll
   static void start() {
@@ -84,8 +85,9 @@ final class OpenAiResponsesTest {
     adapter.close();
   }
 
-  private static OpenAiResponses.Builder builder() {
-    return OpenAiResponses.builder()
+  private static OpenAi.Builder builder() {
+    return OpenAi.builder()
+        .api(Api.RESPONSES)
         .baseUrl(URI.create("http://localhost:" + SERVER.port() + "/v1/"))
         .clock(InstantSource.fixed(Instant.parse("2025-03-06T23:59:30Z")));
   }
@@ -131,7 +133,11 @@ final class OpenAiResponsesTest {
   void organization_and_project_travel_in_headers_and_no_key_sends_no_authorization()
       throws Exception {
     answers(HELLO);
-    try (OpenAiResponses keyless = builder().organization("org-1").project("proj 1").build()) {
+    try (HttpAdapter keyless =
+        builder()
+            .header("OpenAI-Organization", "org-1")
+            .header("OpenAI-Project", "proj 1")
+            .build()) {
       keyless.model("m").generate(hi());
     }
     SERVER.verify(
@@ -146,7 +152,7 @@ final class OpenAiResponsesTest {
   void a_model_that_is_declared_to_reason_is_asked_for_its_reasoning_and_another_is_not()
       throws Exception {
     answers(HELLO);
-    try (OpenAiResponses declared =
+    try (HttpAdapter declared =
         builder()
             .capabilities(
                 id ->
@@ -356,7 +362,7 @@ final class OpenAiResponsesTest {
         ModelCall.builder(List.of(Message.user("Hi")))
             .providerOptions(Json.parse("{\"tools\":[{\"type\":\"" + type + "\"}]}"))
             .build();
-    try (OpenAiResponses adapter = OpenAiResponses.builder().apiKey("key").build()) {
+    try (HttpAdapter adapter = OpenAi.builder().api(Api.RESPONSES).apiKey("key").build()) {
       assertEquals(acts, adapter.model("m").mayAct(call));
       assertFalse(adapter.model("m").mayAct(ModelCall.builder(call.messages()).build()));
     }
@@ -435,18 +441,19 @@ final class OpenAiResponsesTest {
   @ValueSource(strings = {"", " ", "sk-s3cr3t\n", "sk s3cr3t", "sk-ß3cr3t"})
   void a_key_that_cannot_stand_in_a_header_is_refused_without_being_shown(String key) {
     InvalidRequestException refused =
-        assertThrows(InvalidRequestException.class, () -> OpenAiResponses.builder().apiKey(key));
+        assertThrows(
+            InvalidRequestException.class, () -> OpenAi.builder().api(Api.RESPONSES).apiKey(key));
     assertFalse(refused.getMessage().contains("3cr3t"), refused.getMessage());
   }
 
   @Test
   @Tag("R377")
   void the_endpoint_rule_holds_and_cleartext_can_be_allowed() {
-    OpenAiResponses.Builder builder =
-        OpenAiResponses.builder().baseUrl(URI.create("http://models.internal/v1"));
+    OpenAi.Builder builder =
+        OpenAi.builder().api(Api.RESPONSES).baseUrl(URI.create("http://models.internal/v1"));
     assertThrows(InvalidRequestException.class, builder::build);
-    try (OpenAiResponses allowed = builder.allowCleartext().build()) {
-      assertEquals("OpenAiResponses[http://models.internal/v1]", allowed.toString());
+    try (HttpAdapter allowed = builder.allowCleartext().build()) {
+      assertEquals("OpenAi[http://models.internal/v1]", allowed.toString());
     }
   }
 
@@ -454,10 +461,10 @@ final class OpenAiResponsesTest {
   @Tag("Y34")
   void the_environment_is_read_only_when_asked_and_explicit_values_win() throws Exception {
     answers(HELLO);
-    assertThrows(InvalidRequestException.class, () -> OpenAiResponses.builder().build());
+    assertThrows(InvalidRequestException.class, () -> OpenAi.builder().api(Api.RESPONSES).build());
     Map<String, String> environment =
         Map.of("OPENAI_API_KEY", "env-key", "OPENAI_BASE_URL", "http://localhost:1/v1");
-    try (OpenAiResponses openAi = builder().fromEnvironment(environment::get).build()) {
+    try (HttpAdapter openAi = builder().fromEnvironment(environment::get).build()) {
       openAi.model("m").generate(hi());
     }
     SERVER.verify(
@@ -469,7 +476,7 @@ final class OpenAiResponsesTest {
   void a_lent_client_is_used_and_not_closed() throws Exception {
     answers(HELLO);
     try (HttpClient lent = HttpClient.newHttpClient()) {
-      OpenAiResponses openAi = builder().httpClient(lent).build();
+      HttpAdapter openAi = builder().httpClient(lent).build();
       openAi.model("m").generate(hi());
       openAi.close();
       assertFalse(lent.isTerminated());
@@ -482,10 +489,10 @@ final class OpenAiResponsesTest {
   @Test
   @Tag("Y50")
   void nothing_shows_the_key_and_models_can_use_tools() {
-    OpenAiResponses.Builder builder = builder().apiKey("sk-s3cr3t");
-    assertEquals("OpenAiResponses.Builder[key set]", builder.toString());
-    assertEquals("OpenAiChat.Builder[key not set]", OpenAiChat.builder().toString());
-    try (OpenAiResponses openAi = builder.build()) {
+    OpenAi.Builder builder = builder().apiKey("sk-s3cr3t");
+    assertEquals("OpenAi.Builder[key set]", builder.toString());
+    assertEquals("OpenAi.Builder[key not set]", OpenAi.builder().toString());
+    try (HttpAdapter openAi = builder.build()) {
       for (Object shown : List.of(openAi, openAi.model("gpt-x"))) {
         assertFalse(shown.toString().contains("s3cr3t"), shown.toString());
       }

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
@@ -87,15 +87,15 @@ class PrivateStateTravelsTest {
   }
 
   private static ProviderAdapter claude(ScriptedServer server) {
-    return AnthropicMessages.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
+    return Anthropic.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
   }
 
   private static ProviderAdapter openAi(ScriptedServer server) {
-    return OpenAiChat.builder().baseUrl(server.uri()).build();
+    return OpenAi.builder().baseUrl(server.uri()).build();
   }
 
   private static ProviderAdapter reasoning(ScriptedServer server) {
-    return OpenAiResponses.builder().baseUrl(server.uri()).build();
+    return OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
   }
 
   private static GenerateResult generate(ProviderAdapter one, ProviderAdapter two) {

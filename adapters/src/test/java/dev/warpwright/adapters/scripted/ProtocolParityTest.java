@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
@@ -64,10 +64,11 @@ class ProtocolParityTest {
           """);
 
   private final ScriptedServer server = ScriptedServer.start(SCRIPT);
-  private final ProviderAdapter chat = OpenAiChat.builder().baseUrl(server.uri()).build();
+  private final ProviderAdapter chat = OpenAi.builder().baseUrl(server.uri()).build();
   private final ProviderAdapter messages =
-      AnthropicMessages.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
-  private final ProviderAdapter responses = OpenAiResponses.builder().baseUrl(server.uri()).build();
+      Anthropic.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
+  private final ProviderAdapter responses =
+      OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
   private final ProviderAdapter inside = ScriptedModel.of(SCRIPT);
 
   @AfterEach

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.GenerateResult;
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.AttemptsExhaustedException;
@@ -86,10 +86,9 @@ final class ProviderSwitchTest {
 
     ProviderAdapter adapter(ScriptedServer server) {
       return switch (this) {
-        case MESSAGES ->
-            AnthropicMessages.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
-        case CHAT -> OpenAiChat.builder().baseUrl(server.uri()).build();
-        case RESPONSES -> OpenAiResponses.builder().baseUrl(server.uri()).build();
+        case MESSAGES -> Anthropic.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
+        case CHAT -> OpenAi.builder().baseUrl(server.uri()).build();
+        case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
       };
     }
   }

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.warpwright.adapters.anthropic.AnthropicMessages;
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
@@ -78,10 +78,12 @@ class StreamParityTest {
           """);
 
   private final ScriptedServer server = ScriptedServer.start(SCRIPT);
+  private final Adapter of;
   private final ProviderAdapter adapter;
   private final StreamingModel model;
 
   StreamParityTest(Adapter of) {
+    this.of = of;
     this.adapter = of.at(server.uri());
     this.model = (StreamingModel) adapter.model("m-1");
   }
@@ -95,9 +97,9 @@ class StreamParityTest {
 
     private ProviderAdapter at(URI url) {
       return switch (this) {
-        case CHAT -> OpenAiChat.builder().baseUrl(url).build();
-        case RESPONSES -> OpenAiResponses.builder().baseUrl(url).build();
-        case MESSAGES -> AnthropicMessages.builder().baseUrl(url).thinkingBudget(1_024).build();
+        case CHAT -> OpenAi.builder().baseUrl(url).build();
+        case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
+        case MESSAGES -> Anthropic.builder().baseUrl(url).thinkingBudget(1_024).build();
         case INSIDE -> ScriptedModel.of(SCRIPT);
       };
     }
@@ -166,7 +168,7 @@ class StreamParityTest {
   void aToolRoundGoesOnFromWhatWasStreamed() throws Exception {
     List<Message> conversation = new ArrayList<>(List.of(Message.user("tools, please")));
     Message asked = ask(call(conversation)).message();
-    if (!(adapter instanceof OpenAiChat)) { // which has no place for it
+    if (of != Adapter.CHAT) { // which has no place for it
       assertEquals(ProviderState.class, asked.parts().getFirst().getClass());
     }
     conversation.add(asked);
@@ -203,13 +205,13 @@ class StreamParityTest {
   @Test
   void whatTheModelThinksIsToldWhereTheProtocolShowsIt() throws Exception {
     ModelCall.Builder call = ModelCall.builder(List.of(Message.user("thinks")));
-    if (adapter instanceof OpenAiResponses) {
+    if (of == Adapter.RESPONSES) {
       call.providerOptions(Json.parse("{\"reasoning\":{\"summary\":\"auto\"}}"));
     }
     StringBuilder thought = new StringBuilder();
     model.stream(
         call.build(),
         event -> thought.append(event instanceof ModelEvent.Reasoning(String piece) ? piece : ""));
-    assertEquals(adapter instanceof OpenAiChat ? "" : "I think.", thought.toString());
+    assertEquals(of == Adapter.CHAT ? "" : "I think.", thought.toString());
   }
 }

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.warpwright.adapters.openai.OpenAiChat;
-import dev.warpwright.adapters.openai.OpenAiResponses;
+import dev.warpwright.adapters.openai.Api;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
@@ -80,8 +80,8 @@ class WireParityTest {
 
     private ProviderAdapter adapter(URI url) {
       return switch (this) {
-        case CHAT -> OpenAiChat.builder().baseUrl(url).build();
-        case RESPONSES -> OpenAiResponses.builder().baseUrl(url).build();
+        case CHAT -> OpenAi.builder().baseUrl(url).build();
+        case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
       };
     }
   }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.http.Authorization;
 import dev.warpwright.adapters.http.ErrorTable;
 import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.json.StrictJson;
@@ -18,7 +19,6 @@ import java.net.http.HttpHeaders;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +32,7 @@ final class CallAssemblerTest {
       new Failures(
           new ErrorTable("Test", "x-request-id", Map.of(), Set.of(), List.of()),
           InstantSource.system(),
-          Optional.empty());
+          Authorization.NONE);
   static final ModelCall ASKED = ModelCall.builder(List.of(Message.user("Hi"))).build();
 
   static CallAssembler assembler(ModelCall asked) {

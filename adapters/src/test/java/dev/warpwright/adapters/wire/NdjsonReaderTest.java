@@ -18,13 +18,13 @@ final class NdjsonReaderTest {
     NdjsonReader reader = new NdjsonReader();
     for (byte[] chunk : chunks) {
       reader.feed(chunk, chunk.length);
-      for (String line = reader.next(); line != null; line = reader.next()) {
-        lines.add(line);
+      for (Frame line = reader.next(); line != null; line = reader.next()) {
+        lines.add(line.data());
       }
     }
-    String last = reader.last();
+    Frame last = reader.last();
     if (last != null) {
-      lines.add("|" + last);
+      lines.add("|" + last.data());
     }
     return lines;
   }
@@ -60,7 +60,7 @@ final class NdjsonReaderTest {
     assertNull(reader.next());
     bytes[0] = '\n';
     reader.feed(bytes, 1);
-    assertEquals("7", reader.next());
+    assertEquals(new Frame("message", "7"), reader.next());
   }
 
   @Test

@@ -28,12 +28,12 @@ final class SseReaderTest {
       buffer = chunk.length > buffer.length ? new byte[chunk.length] : buffer;
       System.arraycopy(chunk, 0, buffer, 0, chunk.length); // one buffer, used again
       reader.feed(buffer, chunk.length);
-      for (SseEvent event = reader.next(); event != null; event = reader.next()) {
+      for (Frame event = reader.next(); event != null; event = reader.next()) {
         events.add(event.name() + ":" + event.data());
       }
       Arrays.fill(buffer, (byte) '?');
     }
-    SseEvent last = reader.last();
+    Frame last = reader.last();
     if (last != null) {
       events.add("|" + last.name() + ":" + last.data());
     }

@@ -1,0 +1,22 @@
+package dev.warpwright.adapters;
+
+/**
+ * A rule of its own that a family of models has. An adapter keeps it: what breaks it is refused
+ * before anything is sent.
+ */
+public enum ModelTrait {
+  /** It is offered through the Responses protocol only. */
+  RESPONSES_ONLY,
+  /** It always reasons; that cannot be switched off. */
+  REASONS_ALWAYS,
+  /** It answers in streams only. */
+  STREAMS_ONLY,
+  /** It demands a budget of tokens for reasoning. */
+  REASONING_BUDGET_REQUIRED,
+  /** It takes no temperature. */
+  FIXED_SAMPLING,
+  /** Its limit of output tokens is called {@code max_completion_tokens}. */
+  MAX_COMPLETION_TOKENS,
+  /** A tool can be forbidden or left to it, but not demanded. */
+  NO_REQUIRED_TOOL
+}

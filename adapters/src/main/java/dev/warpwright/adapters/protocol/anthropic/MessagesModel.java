@@ -1,0 +1,50 @@
+package dev.warpwright.adapters.protocol.anthropic;
+
+import dev.warpwright.adapters.ModelFacts;
+import dev.warpwright.adapters.http.BodyType;
+import dev.warpwright.adapters.http.Connection;
+import dev.warpwright.adapters.wire.EventStream;
+import dev.warpwright.adapters.wire.WireModel;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelResponse;
+
+/**
+ * A model that is spoken to in Messages. Source of the format: Anthropic's API reference, version
+ * 2023-06-01.
+ */
+public final class MessagesModel extends WireModel {
+  private static final String PATH = "/messages";
+
+  private final Thinking thinking;
+
+  /**
+   * Makes a model; contacts nothing.
+   *
+   * @param connection the way to the provider
+   * @param modelId the provider's id of the model
+   * @param facts what is known of it
+   * @param thinking how it thinks in calls that say nothing about it
+   */
+  public MessagesModel(Connection connection, String modelId, ModelFacts facts, Thinking thinking) {
+    super(connection, modelId, facts);
+    this.thinking = thinking;
+  }
+
+  @Override
+  public ModelResponse generate(ModelCall call) throws InterruptedException {
+    return connection.post(
+        PATH,
+        MessagesRequest.body(modelId, call, thinking),
+        answer -> MessagesResponse.read(failures(), modelId, call, answer));
+  }
+
+  @Override
+  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+    return connection.stream(
+        PATH,
+        MessagesRequest.streamed(modelId, call, thinking),
+        BodyType.EVENTS,
+        EventStream.of(
+            failures(), events, headers -> new MessagesStream(failures(), modelId, call, headers)));
+  }
+}

@@ -1,0 +1,54 @@
+package dev.warpwright.adapters.protocol.anthropic;
+
+import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.model.Reasoning;
+import dev.warpwright.model.Reasoning.Effort;
+import java.util.Optional;
+
+/** Whether a model is asked to think before it answers. */
+public sealed interface Thinking {
+  /** The smallest budget that the protocol accepts, in tokens. */
+  int MIN_BUDGET = 1_024;
+
+  /** Nothing is said about it. */
+  record Unset() implements Thinking {}
+
+  /** The model does not think. */
+  record Disabled() implements Thinking {}
+
+  /**
+   * The model decides when and how much.
+   *
+   * @param effort how hard it should try, if that is said
+   */
+  record Adaptive(Optional<Effort> effort) implements Thinking {}
+
+  /**
+   * The model thinks first, within a budget.
+   *
+   * @param tokens the budget, a part of the limit of output tokens
+   */
+  record Budget(int tokens) implements Thinking {}
+
+  /**
+   * What a call asks for instead of what the adapter does by default.
+   *
+   * @throws ProviderException if the protocol has no word for it
+   */
+  static Thinking of(Reasoning wanted) {
+    return switch (wanted) {
+      case Reasoning.ByEffort(Effort effort) ->
+          switch (effort) {
+            case NONE -> new Disabled();
+            case MINIMAL ->
+                throw RequestRules.refused("This protocol knows no effort between NONE and LOW.");
+            case LOW, MEDIUM, HIGH, MAX -> new Adaptive(Optional.of(effort));
+          };
+      case Reasoning.ByBudget(int tokens) when tokens >= MIN_BUDGET -> new Budget(tokens);
+      case Reasoning.ByBudget(int tokens) ->
+          throw RequestRules.refused(
+              "A reasoning budget must be %d tokens or more here, but is %d."
+                  .formatted(MIN_BUDGET, tokens));
+    };
+  }
+}

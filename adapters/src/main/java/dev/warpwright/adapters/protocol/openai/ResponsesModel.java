@@ -1,0 +1,78 @@
+package dev.warpwright.adapters.protocol.openai;
+
+import dev.warpwright.adapters.ModelFacts;
+import dev.warpwright.adapters.http.BodyType;
+import dev.warpwright.adapters.http.Connection;
+import dev.warpwright.adapters.wire.EventStream;
+import dev.warpwright.adapters.wire.WireModel;
+import dev.warpwright.model.Capability;
+import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderException;
+
+/** A model that is spoken to in Responses. Source of the format: OpenAI's API reference. */
+public final class ResponsesModel extends WireModel {
+  private static final String PATH = "/responses";
+
+  /**
+   * Makes a model; contacts nothing.
+   *
+   * @param connection the way to the provider
+   * @param modelId the provider's id of the model
+   * @param facts what is known of it
+   */
+  public ResponsesModel(Connection connection, String modelId, ModelFacts facts) {
+    super(connection, modelId, facts);
+  }
+
+  @Override
+  public boolean mayAct(ModelCall call) {
+    return HostedTools.mayAct(call);
+  }
+
+  @Override
+  public ModelResponse generate(ModelCall call) throws InterruptedException {
+    byte[] body = ResponsesRequest.body(modelId, call, reasons());
+    try {
+      return connection.post(PATH, body, reader(call));
+    } catch (ProviderException e) {
+      throw judged(e, call, new OutputItems());
+    }
+  }
+
+  @Override
+  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+    byte[] body = ResponsesRequest.streamed(modelId, call, reasons());
+    ResponsesReader reader = reader(call);
+    OutputItems shown = new OutputItems();
+    try {
+      return connection.stream(
+          PATH,
+          body,
+          BodyType.EVENTS,
+          EventStream.of(
+              failures(), events, headers -> new ResponsesStream(reader, headers, shown)));
+    } catch (ProviderException e) {
+      throw judged(e, call, shown);
+    }
+  }
+
+  private boolean reasons() {
+    return facts.capabilities().has(Capability.REASONING);
+  }
+
+  private ResponsesReader reader(ModelCall call) {
+    return new ResponsesReader(failures(), modelId, call);
+  }
+
+  /** A failure must not repeat what the provider's own tools may have done already. */
+  private ProviderException judged(ProviderException e, ModelCall call, OutputItems shown) {
+    boolean mayHaveActed =
+        switch (e.kind()) {
+          case PROVIDER_EVENT, CONTEXT_LENGTH, TOOL_CALL -> false; // the reader has decided
+          case READ, PROTOCOL, HTTP_STATUS, CONNECT, TIMEOUT, OTHER ->
+              HostedTools.mayHaveActed(shown.output()) || HostedTools.mayHaveActed(call, e);
+        };
+    return mayHaveActed ? failures().hostedTool(e, true) : e;
+  }
+}
