@@ -18,8 +18,8 @@ import dev.warpwright.model.StreamingModel;
  * table of whole messages.
  *
  * <p>Thread-safe; one instance serves any number of calls. {@link #close()} refuses new calls and
- * aborts open ones without waiting, and leaves a client alone that the program lent. {@link
- * #toString()} shows the base URL and no credential.
+ * aborts open ones without waiting, and leaves a client alone that the program lent. Its text shows
+ * the base URL and no credential.
  */
 public interface HttpAdapter extends ProviderAdapter {
   @Override

@@ -37,13 +37,11 @@ public sealed interface Thinking {
    */
   static Thinking of(Reasoning wanted) {
     return switch (wanted) {
-      case Reasoning.ByEffort(Effort effort) ->
-          switch (effort) {
-            case NONE -> new Disabled();
-            case MINIMAL ->
-                throw RequestRules.refused("This protocol knows no effort between NONE and LOW.");
-            case LOW, MEDIUM, HIGH, MAX -> new Adaptive(Optional.of(effort));
-          };
+      case Reasoning.ByEffort(Effort effort) when effort == Effort.NONE -> new Disabled();
+      case Reasoning.ByEffort(Effort effort) when effort != Effort.MINIMAL ->
+          new Adaptive(Optional.of(effort));
+      case Reasoning.ByEffort _ ->
+          throw RequestRules.refused("This protocol knows no effort between NONE and LOW.");
       case Reasoning.ByBudget(int tokens) when tokens >= MIN_BUDGET -> new Budget(tokens);
       case Reasoning.ByBudget(int tokens) ->
           throw RequestRules.refused(
