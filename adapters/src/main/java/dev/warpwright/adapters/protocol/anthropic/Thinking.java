@@ -33,7 +33,9 @@ public sealed interface Thinking {
   /**
    * What a call asks for instead of what the adapter does by default.
    *
-   * @throws ProviderException if the protocol has no word for it
+   * @param wanted what it asks for
+   * @return the same in this protocol's words
+   * @throws dev.warpwright.model.ProviderException if the protocol has no word for it
    */
   static Thinking of(Reasoning wanted) {
     return switch (wanted) {
