@@ -112,7 +112,7 @@ final class MessagesRequestTest {
 
   private static ProviderException refused(ModelCall call, Thinking thinking) {
     ProviderException refused = assertThrows(ProviderException.class, () -> body(call, thinking));
-    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
     return refused;
   }
 
