@@ -58,6 +58,18 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
   }
 
   /**
+   * Sets where access tokens come from, which are sent as bearer tokens in place of a key.
+   *
+   * @param tokens fetches a token when one is needed
+   * @return this builder
+   */
+  public final B tokens(TokenSource tokens) {
+    Objects.requireNonNull(tokens, "tokens");
+    settings.authorization(clock -> new BearerTokens(tokens, clock));
+    return self();
+  }
+
+  /**
    * Sets the base URL, to which the protocol's path is added; by default the provider's own.
    *
    * @param baseUrl absolute, without user-info, query and fragment; {@code http} only to the

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +20,7 @@ public final class ConnectionSettings {
 
   private final Defaults defaults;
   private final Map<String, String> headers = new LinkedHashMap<>();
-  private @Nullable Authorization authorization;
+  private @Nullable Function<InstantSource, Authorization> authorization;
   private @Nullable String apiKey;
   private @Nullable URI baseUrl;
   private @Nullable Duration connectTimeout;
@@ -90,9 +91,9 @@ public final class ConnectionSettings {
   /**
    * Sets what requests prove their right with, in place of a key.
    *
-   * @param proof headers for each request
+   * @param proof makes it, with the clock by which tokens expire
    */
-  public void authorization(Authorization proof) {
+  public void authorization(Function<InstantSource, Authorization> proof) {
     this.authorization = Objects.requireNonNull(proof, "authorization");
   }
 
@@ -203,7 +204,7 @@ public final class ConnectionSettings {
     Authorization proof =
         authorization == null
             ? Authorization.header(defaults.keyHeader(), key, defaults.keyPrefix())
-            : authorization;
+            : authorization.apply(clock);
     Map<String, String> all = new LinkedHashMap<>(headers);
     all.putAll(own);
     return new Connection(endpoint, all, proof, transport(), new Failures(table, clock, proof));
