@@ -39,6 +39,7 @@ final class BearerTokens implements Authorization {
   private static final class Flight {
     final CountDownLatch landed = new CountDownLatch(1);
     @Nullable AccessToken token;
+    @Nullable AccessToken spare; // if none was fetched: an old one that still lasts
     @Nullable ProviderException failure;
   }
 
@@ -58,7 +59,7 @@ final class BearerTokens implements Authorization {
       boolean leads = false;
       lock.lock();
       try {
-        if (current != null && lasts(current)) {
+        if (current != null && lasts(current, MARGIN)) {
           return current;
         }
         if (flight == null) {
@@ -74,17 +75,18 @@ final class BearerTokens implements Authorization {
       } else {
         awaited.landed.await();
       }
+      AccessToken token = awaited.token == null ? awaited.spare : awaited.token;
+      if (token != null) {
+        return token;
+      }
       if (awaited.failure != null) {
         throw awaited.failure;
-      }
-      if (awaited.token != null) {
-        return awaited.token;
       }
     }
   }
 
-  private boolean lasts(AccessToken token) {
-    return token.expiry().isEmpty() || clock.instant().plus(MARGIN).isBefore(token.expiry().get());
+  private boolean lasts(AccessToken token, Duration more) {
+    return token.expiry().isEmpty() || clock.instant().plus(more).isBefore(token.expiry().get());
   }
 
   private void lead(Flight led) throws InterruptedException {
@@ -107,8 +109,12 @@ final class BearerTokens implements Authorization {
     lock.lock();
     try {
       flight = null;
-      current = led.token;
-      secret = current == null ? secret : Optional.of(current.value());
+      if (led.token != null) {
+        current = led.token;
+        secret = Optional.of(led.token.value());
+      } else if (led.failure != null && current != null && lasts(current, Duration.ZERO)) {
+        led.spare = current;
+      }
     } finally {
       lock.unlock();
     }

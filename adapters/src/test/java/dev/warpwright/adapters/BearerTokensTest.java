@@ -59,7 +59,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void aTokenIsUsedUntilAMinuteBeforeItsEnd() throws Exception {
+  void a_token_is_used_until_a_minute_before_its_end() throws Exception {
     BearerTokens tokens = tokens(() -> next(Duration.ofMinutes(10)));
     assertEquals("Bearer token-1", header(tokens));
     now = now.plus(Duration.ofMinutes(9).minusMillis(1));
@@ -70,14 +70,32 @@ final class BearerTokensTest {
   }
 
   @Test
-  void aTokenThatLivesShorterThanThatServesTheCallsThatWaitedForIt() throws Exception {
+  void a_token_that_still_lasts_serves_while_no_other_can_be_fetched() throws Exception {
+    BearerTokens tokens =
+        tokens(
+            () -> {
+              if (fetched.get() == 1) {
+                throw new IOException("down");
+              }
+              return next(Duration.ofMinutes(10));
+            });
+    assertEquals("Bearer token-1", header(tokens));
+    now = now.plus(Duration.ofMinutes(10).minusMillis(1));
+    assertEquals("Bearer token-1", header(tokens));
+    now = now.plusMillis(1);
+    assertThrows(ProviderException.class, () -> header(tokens));
+  }
+
+  @Test
+  void a_token_that_lives_shorter_than_that_serves_the_calls_that_waited_for_it() throws Exception {
     BearerTokens tokens = tokens(() -> next(Duration.ofSeconds(30)));
     assertEquals("Bearer token-1", header(tokens));
     assertEquals("Bearer token-2", header(tokens));
   }
 
   @Test
-  void aRefusedTokenIsNotUsedAgainAndAReplacedOneIsNotReplacedTwice() throws Exception {
+  void a_refused_token_is_not_used_again_and_a_replaced_one_is_not_replaced_twice()
+      throws Exception {
     BearerTokens tokens = tokens(() -> AccessToken.of("token-" + fetched.incrementAndGet()));
     Map<String, String> first = tokens.headers(ANYWHERE, Map.of(), new byte[0]);
     tokens.refused(first);
@@ -87,7 +105,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void callersAtTheSameTimeShareOneFetch() throws Exception {
+  void callers_at_the_same_time_share_one_fetch() throws Exception {
     CountDownLatch fetching = new CountDownLatch(1);
     CountDownLatch gate = new CountDownLatch(1);
     BearerTokens tokens =
@@ -113,7 +131,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void aFailureIsThatOfAllWhoWaitedAndTheNextCallAsksAgain() throws Exception {
+  void a_failure_is_that_of_all_who_waited_and_the_next_call_asks_again() throws Exception {
     CountDownLatch fetching = new CountDownLatch(1);
     CountDownLatch gate = new CountDownLatch(1);
     BearerTokens tokens =
@@ -143,7 +161,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void aProviderExceptionOfTheSourceStaysAsItIs() {
+  void a_provider_exception_of_the_source_stays_as_it_is() {
     ProviderException forbidden =
         ProviderException.builder(ProviderException.Kind.HTTP_STATUS, "Refused.")
             .status(403)
@@ -157,7 +175,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void anInterruptedLeaderLeavesTheFetchToOneWhoWaits() throws Exception {
+  void an_interrupted_leader_leaves_the_fetch_to_one_who_waits() throws Exception {
     CountDownLatch fetching = new CountDownLatch(1);
     Semaphore never = new Semaphore(0);
     BearerTokens tokens =
@@ -183,7 +201,7 @@ final class BearerTokensTest {
   }
 
   @Test
-  void anInterruptedWaiterLeavesTheOthersAlone() throws Exception {
+  void an_interrupted_waiter_leaves_the_others_alone() throws Exception {
     CountDownLatch fetching = new CountDownLatch(1);
     CountDownLatch gate = new CountDownLatch(1);
     BearerTokens tokens =
@@ -206,7 +224,7 @@ final class BearerTokensTest {
 
   @Test
   @Tag("FR-W01")
-  void aTokenNeverShowsItself() {
+  void a_token_never_shows_itself() {
     assertEquals("AccessToken[no expiry]", AccessToken.of("s3cr3t").toString());
     InvalidRequestException refused =
         assertThrows(InvalidRequestException.class, () -> AccessToken.of("s3cr3t\n"));

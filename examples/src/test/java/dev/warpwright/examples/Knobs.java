@@ -339,6 +339,7 @@ final class Knobs {
             .read("apiKey/1", builder -> null) // a fresh builder has none, but ours need one
             .read("baseUrl/1", builder -> null) // each provider has its own
             .read("header/2", builder -> Knob.valueOf(settings(builder), "headers"))
+            .read("tokens/1", builder -> Knob.valueOf(settings(builder), "authorization"))
             .field("capabilities/1", "declared")
             .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
             .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
