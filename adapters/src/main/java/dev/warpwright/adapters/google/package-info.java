@@ -1,0 +1,2 @@
+/** Google's models: Gemini. */
+package dev.warpwright.adapters.google;
