@@ -49,6 +49,9 @@ public final class FinishReasons {
           "insufficient_system_resource",
           "network_error",
           "malformed_function_call",
+          "malformed_response",
+          "missing_thought_signature",
+          "too_many_tool_calls",
           "unexpected_tool_call" ->
           Kind.ERROR;
       default -> Kind.OTHER;

@@ -21,6 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursion) {
   private static final Set<String> OF_SCHEMAS = Set.of("properties", "$defs", "definitions");
+  private static final Set<String> OF_SEVERAL = Set.of("anyOf", "oneOf", "prefixItems");
 
   /**
    * Writes a schema.
@@ -30,9 +31,20 @@ public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursi
    * @throws dev.warpwright.model.ProviderException if it refers to itself and may not
    */
   public JsonNode write(Json strict) {
-    JsonNode schema = StrictJson.read(strict.text());
+    return write(StrictJson.read(strict.text()), "#");
+  }
+
+  /**
+   * Writes a schema that may have more than strict ones have.
+   *
+   * @param schema the schema
+   * @param path its place, for the refusal
+   * @return the same in this dialect
+   * @throws dev.warpwright.model.ProviderException if it refers to itself and may not
+   */
+  public JsonNode write(JsonNode schema, String path) {
     if (!recursion) {
-      requireNoCycle(schema, schema, "#", new HashSet<>(), new HashSet<>());
+      requireNoCycle(schema, schema, path, new HashSet<>(), new HashSet<>());
     }
     return write(schema);
   }
@@ -49,9 +61,9 @@ public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursi
       if (OF_SCHEMAS.contains(keyword)) {
         ObjectNode schemas = written.putObject(keyword);
         value.properties().forEach(inner -> schemas.set(inner.getKey(), write(inner.getValue())));
-      } else if (keyword.equals("items")) {
+      } else if (keyword.equals("items") || keyword.equals("additionalProperties")) {
         written.set(keyword, write(value));
-      } else if (keyword.equals("anyOf")) {
+      } else if (OF_SEVERAL.contains(keyword)) {
         var variants = written.putArray(keyword);
         value.forEach(variant -> variants.add(write(variant)));
       } else if (takes.test(keyword, value)) {
@@ -60,11 +72,21 @@ public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursi
         words.add(keyword + ": " + StrictJson.write(value));
       }
     }
-    if (words.length() > 0) {
-      String told = written.path("description").asString("");
-      written.put("description", (told + " {" + words + "}").strip());
-    }
+    tell(words, written);
     return written;
+  }
+
+  /**
+   * Puts rules that a provider does not check into the description beside them.
+   *
+   * @param rules the rules as words; none at all changes nothing
+   * @param written the schema; changed
+   */
+  public static void tell(StringJoiner rules, ObjectNode written) {
+    if (rules.length() > 0) {
+      String told = written.path("description").asString("");
+      written.put("description", (told + " {" + rules + "}").strip());
+    }
   }
 
   /**

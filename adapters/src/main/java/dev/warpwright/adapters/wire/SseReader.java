@@ -58,7 +58,7 @@ final class SseReader implements Framing {
   /** No field of an event begins with a brace. */
   @Override
   public boolean isDocument(byte first) {
-    return first == '{';
+    return first == '{' || first == '['; // Google reports some errors as a list of one
   }
 
   private @Nullable Frame line() {
