@@ -6,17 +6,13 @@ import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
 import dev.warpwright.adapters.http.EnvironmentLookup;
-import dev.warpwright.adapters.protocol.openai.ChatModel;
-import dev.warpwright.adapters.protocol.openai.OpenAiErrors;
-import dev.warpwright.adapters.protocol.openai.ResponsesModel;
+import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
-import dev.warpwright.model.ModelCapabilities;
-import dev.warpwright.model.ToolHistory;
-import java.net.URI;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * OpenAI, and every vendor and server that speaks one of its two protocols.
@@ -51,27 +47,28 @@ public final class OpenAi {
    * @return a builder
    */
   public static Builder builder() {
-    return new Builder();
+    return builder(Vendor.OPENAI);
+  }
+
+  /**
+   * Begins an adapter for a vendor that speaks one of OpenAI's protocols.
+   *
+   * @param vendor the vendor
+   * @return a builder
+   */
+  public static Builder builder(Vendor vendor) {
+    return new Builder(vendor, new ConnectionSettings(vendor.defaults()));
   }
 
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
-    private static final ConnectionSettings.Defaults DEFAULTS =
-        ConnectionSettings.Defaults.bearer(
-            "OpenAI", URI.create("https://api.openai.com/v1"), "OPENAI_API_KEY", "OPENAI_BASE_URL");
-
-    private static final ModelCapabilities TEXT_AND_TOOLS =
-        ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.JSON);
-
+    private final Vendor vendor;
     private final ConnectionSettings settings;
-    private Api api = Api.CHAT;
+    private @Nullable Api api;
 
-    private Builder() {
-      this(new ConnectionSettings(DEFAULTS));
-    }
-
-    private Builder(ConnectionSettings settings) {
+    private Builder(Vendor vendor, ConnectionSettings settings) {
       super(settings);
+      this.vendor = vendor;
       this.settings = settings;
     }
 
@@ -91,7 +88,9 @@ public final class OpenAi {
     }
 
     /**
-     * Sets the protocol; {@link Api#CHAT} by default.
+     * Sets the protocol for all calls, one that the vendor speaks. By default each call goes to the
+     * one that it needs, as the vendor's constant says it. A call that this protocol cannot take is
+     * refused before anything is sent.
      *
      * @param api the protocol
      * @return this builder
@@ -103,15 +102,18 @@ public final class OpenAi {
 
     @Override
     public HttpAdapter build() {
-      Connection connection = settings.connect(Map.of(), OpenAiErrors.TABLE);
-      Function<String, ModelFacts> facts = facts(TEXT_AND_TOOLS);
+      if (api != null && !vendor.apis().contains(api)) {
+        throw Refusal.configuration(
+            "api must be one of %s for %s, but is %s."
+                .formatted(vendor.apis(), vendor.defaults().provider(), api));
+      }
+      Connection connection = settings.connect(Map.of(), vendor.errors());
+      Function<String, ModelFacts> facts = facts(vendor.capabilities()).andThen(vendor::fitting);
+      Api forced = api;
       return new ConnectedAdapter(
           "OpenAi",
           connection,
-          switch (api) {
-            case CHAT -> id -> new ChatModel(connection, id, facts.apply(id));
-            case RESPONSES -> id -> new ResponsesModel(connection, id, facts.apply(id));
-          });
+          id -> new VendorModel(connection, id, facts.apply(id), vendor, forced));
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.adapters.protocol.openai;
 
 import dev.warpwright.adapters.ModelFacts;
+import dev.warpwright.adapters.ModelTrait;
 import dev.warpwright.adapters.http.BodyType;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.wire.EventStream;
@@ -10,7 +11,8 @@ import dev.warpwright.model.ModelResponse;
 
 /** A model that is spoken to in Chat Completions. Source of the format: OpenAI's API reference. */
 public final class ChatModel extends WireModel {
-  private static final String PATH = "/chat/completions";
+  private final ChatDialect dialect;
+  private final ChatRequest request;
 
   /**
    * Makes a model; contacts nothing.
@@ -18,25 +20,33 @@ public final class ChatModel extends WireModel {
    * @param connection the way to the provider
    * @param modelId the provider's id of the model
    * @param facts what is known of it
+   * @param dialect how the vendor speaks
    */
-  public ChatModel(Connection connection, String modelId, ModelFacts facts) {
+  public ChatModel(Connection connection, String modelId, ModelFacts facts, ChatDialect dialect) {
     super(connection, modelId, facts);
+    this.dialect = dialect;
+    this.request = new ChatRequest(dialect, modelId, facts);
   }
 
+  /** A model that answers in streams only is streamed, and nobody is told. */
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
-    return connection.post(
-        PATH,
-        ChatRequest.body(modelId, call),
-        answer -> ChatResponse.read(failures(), call, answer));
+    if (facts.has(ModelTrait.STREAMS_ONLY)) {
+      return stream(call, event -> {});
+    }
+    return connection.post(dialect.path().of(modelId, false), request.body(call), reader(call));
   }
 
   @Override
   public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
     return connection.stream(
-        PATH,
-        ChatRequest.streamed(modelId, call),
+        dialect.path().of(modelId, true),
+        request.streamed(call),
         BodyType.EVENTS,
-        EventStream.of(failures(), events, headers -> new ChatStream(failures(), call, headers)));
+        EventStream.of(failures(), events, headers -> new ChatStream(reader(call), headers)));
+  }
+
+  private ChatResponse reader(ModelCall call) {
+    return new ChatResponse(failures(), dialect, modelId, call);
   }
 }

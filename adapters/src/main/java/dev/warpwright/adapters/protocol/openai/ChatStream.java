@@ -3,14 +3,12 @@ package dev.warpwright.adapters.protocol.openai;
 import dev.warpwright.adapters.http.ErrorObject;
 import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.adapters.wire.CallAssembler;
-import dev.warpwright.adapters.wire.CallReader;
 import dev.warpwright.adapters.wire.Counters;
 import dev.warpwright.adapters.wire.StreamEvent;
 import dev.warpwright.adapters.wire.StreamReader;
 import dev.warpwright.adapters.wire.Teller;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Message;
-import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.Role;
@@ -28,18 +26,28 @@ import tools.jackson.databind.node.ObjectNode;
  * it a server may end with or without {@code [DONE]} and usage.
  */
 final class ChatStream implements StreamReader {
+  private final ChatResponse reader;
   private final Failures failures;
   private final HttpHeaders headers;
   private final CallAssembler calls;
   private final StringBuilder text = new StringBuilder();
   private final ObjectNode usage = StrictJson.mapper().createObjectNode();
   private boolean refused;
+  private final ReasoningPieces reasoning = new ReasoningPieces();
   private @Nullable String finishReason;
+  private @Nullable String rawReason;
 
-  ChatStream(Failures failures, ModelCall call, HttpHeaders headers) {
-    this.failures = failures;
+  /**
+   * Begins an answer.
+   *
+   * @param reader reads what it has in common with one that comes whole
+   * @param headers the response's headers
+   */
+  ChatStream(ChatResponse reader, HttpHeaders headers) {
+    this.reader = reader;
+    this.failures = reader.failures();
     this.headers = headers;
-    this.calls = new CallAssembler(failures, headers, call, "arguments");
+    this.calls = new CallAssembler(failures, headers, reader.call(), "arguments");
   }
 
   @Override
@@ -54,11 +62,15 @@ final class ChatStream implements StreamReader {
         choice(choice, event, out);
       }
     }
-    if (chunk.path("usage").isObject()) {
-      Counters.update(usage, chunk.path("usage"));
-      out.counters(TokenUsage.ofChat(usage));
-    }
+    counters(chunk.path("usage"), out);
     return true;
+  }
+
+  private void counters(JsonNode counters, Teller out) throws InterruptedException {
+    if (counters.isObject()) {
+      Counters.update(usage, counters);
+      out.counters(reader.usage(usage));
+    }
   }
 
   private void choice(JsonNode choice, StreamEvent event, Teller out) throws InterruptedException {
@@ -67,9 +79,12 @@ final class ChatStream implements StreamReader {
       throw failures.event(error.get(), headers);
     }
     JsonNode delta = choice.path("delta");
-    String reasoning = delta.path("reasoning_content").asString("");
+    String thought = delta.path("reasoning_content").asString("");
     // Some servers send both members, with the same text.
-    out.reasoning(reasoning.isEmpty() ? delta.path("reasoning").asString("") : reasoning);
+    out.reasoning(thought.isEmpty() ? delta.path("reasoning").asString("") : thought);
+    if (reader.dialect().privateReasoning() != PrivateReasoning.NONE) {
+      reasoning.add(delta);
+    }
     texts(delta.path("content"), out);
     refused |= texts(delta.path("refusal"), out);
     for (JsonNode call : ChatResponse.calls(failures, headers, delta.path("tool_calls"))) {
@@ -81,8 +96,11 @@ final class ChatStream implements StreamReader {
           function.path("arguments"),
           event);
     }
-    String reason = CallReader.text(choice.path("finish_reason"));
+    String reason = ChatResponse.reason(choice);
     finishReason = reason == null ? finishReason : reason;
+    String raw = ChatResponse.raw(choice);
+    rawReason = raw == null ? rawReason : raw;
+    counters(choice.path("usage"), out);
   }
 
   /** Says whether there was text. */
@@ -101,6 +119,11 @@ final class ChatStream implements StreamReader {
       return Optional.empty();
     }
     List<Part> parts = new ArrayList<>();
+    reader
+        .dialect()
+        .privateReasoning()
+        .read(reader.modelId(), reasoning.message())
+        .ifPresent(parts::add);
     if (!text.isEmpty()) {
       parts.add(new Part.Text(text.toString()));
     }
@@ -108,8 +131,8 @@ final class ChatStream implements StreamReader {
     return Optional.of(
         new ModelResponse(
             new Message(Role.ASSISTANT, parts),
-            ChatResponse.finish(finishReason, refused),
-            TokenUsage.ofChat(usage),
+            ChatResponse.finish(finishReason, rawReason, refused),
+            reader.usage(usage),
             failures.requestId(headers)));
   }
 }

@@ -2,8 +2,10 @@ package dev.warpwright.adapters.protocol.openai;
 
 import dev.warpwright.adapters.http.ContextForm;
 import dev.warpwright.adapters.http.ErrorTable;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** What OpenAI and the servers that speak its protocols call their failures. */
@@ -43,6 +45,10 @@ public final class OpenAiErrors {
               "(?:the )?request (?:\\(# tokens\\) )?exceeds the available context size"
                   + "(?: \\(# tokens\\))?"),
           // Others behind a compatible endpoint
+          // DashScope
+          ContextForm.of(
+              "(?:<400> InternalError\\.Algo\\.InvalidParameter: )?Range of input length should be"
+                  + " \\[1, #\\]"),
           ContextForm.of("tokens in request more than max tokens allowed"),
           ContextForm.of("prompt is too long: # tokens > # maximum"),
           ContextForm.of(
@@ -54,15 +60,30 @@ public final class OpenAiErrors {
                   + " context length"));
 
   /** The table. */
-  public static final ErrorTable TABLE =
-      new ErrorTable(
-          "OpenAI", "x-request-id", ErrorTable.COMMON_NAMES, contextNames(), CONTEXT_FORMS);
+  public static final ErrorTable TABLE = table("OpenAI", "x-request-id", Map.of(), Set.of());
 
   private OpenAiErrors() {}
 
-  private static Set<String> contextNames() {
-    Set<String> names = new HashSet<>(ErrorTable.COMMON_CONTEXT_NAMES);
-    names.add(LLAMA_CPP_OVERFLOW);
-    return names;
+  /**
+   * The table of a vendor: what all have in common, and what is its own.
+   *
+   * @param provider its name in messages
+   * @param requestIdHeader the header that carries its id of a request
+   * @param names its own codes and types, in lower case, and the status that each stands for
+   * @param contextNames its own codes, in lower case, for an input that is too long
+   * @return the table
+   */
+  public static ErrorTable table(
+      String provider,
+      String requestIdHeader,
+      Map<String, Integer> names,
+      Set<String> contextNames) {
+    Map<String, Integer> allNames = new HashMap<>(ErrorTable.COMMON_NAMES);
+    allNames.put("content_filter", 400);
+    allNames.putAll(names);
+    Set<String> allContextNames = new HashSet<>(ErrorTable.COMMON_CONTEXT_NAMES);
+    allContextNames.add(LLAMA_CPP_OVERFLOW);
+    allContextNames.addAll(contextNames);
+    return new ErrorTable(provider, requestIdHeader, allNames, allContextNames, CONTEXT_FORMS);
   }
 }

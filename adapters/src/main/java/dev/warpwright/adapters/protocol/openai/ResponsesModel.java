@@ -1,11 +1,11 @@
 package dev.warpwright.adapters.protocol.openai;
 
 import dev.warpwright.adapters.ModelFacts;
+import dev.warpwright.adapters.ModelTrait;
 import dev.warpwright.adapters.http.BodyType;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.adapters.wire.WireModel;
-import dev.warpwright.model.Capability;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
@@ -14,15 +14,20 @@ import dev.warpwright.model.ProviderException;
 public final class ResponsesModel extends WireModel {
   private static final String PATH = "/responses";
 
+  private final ResponsesRequest request;
+
   /**
    * Makes a model; contacts nothing.
    *
    * @param connection the way to the provider
    * @param modelId the provider's id of the model
    * @param facts what is known of it
+   * @param dialect how the vendor speaks
    */
-  public ResponsesModel(Connection connection, String modelId, ModelFacts facts) {
+  public ResponsesModel(
+      Connection connection, String modelId, ModelFacts facts, ResponsesDialect dialect) {
     super(connection, modelId, facts);
+    this.request = new ResponsesRequest(dialect, modelId, facts);
   }
 
   @Override
@@ -30,9 +35,13 @@ public final class ResponsesModel extends WireModel {
     return HostedTools.mayAct(call);
   }
 
+  /** A model that answers in streams only is streamed, and nobody is told. */
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
-    byte[] body = ResponsesRequest.body(modelId, call, reasons());
+    if (facts.has(ModelTrait.STREAMS_ONLY)) {
+      return stream(call, event -> {});
+    }
+    byte[] body = request.body(call);
     try {
       return connection.post(PATH, body, reader(call));
     } catch (ProviderException e) {
@@ -42,7 +51,7 @@ public final class ResponsesModel extends WireModel {
 
   @Override
   public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
-    byte[] body = ResponsesRequest.streamed(modelId, call, reasons());
+    byte[] body = request.streamed(call);
     ResponsesReader reader = reader(call);
     OutputItems shown = new OutputItems();
     try {
@@ -55,10 +64,6 @@ public final class ResponsesModel extends WireModel {
     } catch (ProviderException e) {
       throw judged(e, call, shown);
     }
-  }
-
-  private boolean reasons() {
-    return facts.capabilities().has(Capability.REASONING);
   }
 
   private ResponsesReader reader(ModelCall call) {

@@ -74,7 +74,7 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
 
   /** Reads the counters; the object may be missing or null. */
   static Usage usage(JsonNode usage) {
-    return TokenUsage.read(usage, "input", "output");
+    return TokenUsage.ofResponses(usage);
   }
 
   /** Adds what a message says; says whether some of it is a refusal. */

@@ -1,24 +1,17 @@
 package dev.warpwright.adapters.protocol.openai;
 
-import dev.warpwright.adapters.wire.AcceptedIds;
-import dev.warpwright.adapters.wire.PendingResults;
+import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.wire.RequestRules;
 import dev.warpwright.adapters.wire.ToolResultText;
 import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.Image;
-import dev.warpwright.model.Message;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ModelCall;
-import dev.warpwright.model.Part;
-import dev.warpwright.model.ProviderState;
-import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.OutputFormat;
+import dev.warpwright.model.Reasoning.Effort;
 import dev.warpwright.model.ToolChoice;
-import dev.warpwright.model.ToolResult;
-import dev.warpwright.model.ToolResultFormat;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -43,41 +36,29 @@ import tools.jackson.databind.node.ObjectNode;
  *   <li>Text without characters is left out of an answer, and so is an answer of which nothing is
  *       left.
  * </ul>
+ *
+ * @param dialect how the vendor speaks
+ * @param modelId the provider's id of the model
+ * @param facts what is known of the model
  */
-final class ResponsesRequest {
-  private static final AcceptedIds IDS = AcceptedIds.matching("(?s).{1,64}");
+record ResponsesRequest(ResponsesDialect dialect, String modelId, ModelFacts facts) {
   private static final String ENCRYPTED = "reasoning.encrypted_content";
 
-  private final String modelId;
-  private final ToolResultFormat format;
-  private final ArrayNode input;
-  private final PendingResults results = new PendingResults();
-
-  private ResponsesRequest(String modelId, ToolResultFormat format, ArrayNode input) {
-    this.modelId = modelId;
-    this.format = format;
-    this.input = input;
-  }
-
-  /**
-   * The body of a request for a whole answer, UTF-8.
-   *
-   * @param reasons whether the model reasons without being asked
-   */
-  static byte[] body(String modelId, ModelCall call, boolean reasons) {
-    return utf8(members(modelId, call, reasons).put("stream", false));
+  /** The body of a request for a whole answer, UTF-8. */
+  byte[] body(ModelCall call) {
+    return utf8(members(call).put("stream", false));
   }
 
   /** The body of a request for an answer while it comes, UTF-8. */
-  static byte[] streamed(String modelId, ModelCall call, boolean reasons) {
-    return utf8(members(modelId, call, reasons).put("stream", true));
+  byte[] streamed(ModelCall call) {
+    return utf8(members(call).put("stream", true));
   }
 
   private static byte[] utf8(ObjectNode body) {
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
   }
 
-  private static ObjectNode members(String modelId, ModelCall call, boolean reasons) {
+  private ObjectNode members(ModelCall call) {
     ObjectNode body = RequestRules.providerOptions(call);
     for (String stored : List.of("previous_response_id", "conversation")) {
       if (body.has(stored)) {
@@ -87,26 +68,59 @@ final class ResponsesRequest {
                 + ": the whole conversation is sent with every call, and nothing is stored.");
       }
     }
+    ReasoningAsked asked = ReasoningAsked.of(call, body, facts, dialect.quirks());
     body.put("model", modelId);
-    new ResponsesRequest(modelId, call.toolResults(), body.putArray("input"))
-        .addAll(call.messages());
-    tools(call, body);
+    new ResponsesInput(modelId, call.toolResults(), body.putArray("input")).addAll(call.messages());
+    tools(call, asked, body);
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
-    call.maxTokens().ifPresent(limit -> body.put("max_output_tokens", limit));
-    call.reasoning()
-        .ifPresent(wanted -> object(body, "reasoning").put("effort", OpenAiEffort.of(wanted)));
-    if (reasons || call.reasoning().isPresent()) {
+    call.maxTokens().ifPresent(limit -> limit(limit, body));
+    asked.effort().ifPresent(effort -> effort(effort, body));
+    if (wantsEncrypted(call)) {
       ArrayNode include = array(body, "include");
       if (include.values().stream().noneMatch(one -> one.asString("").equals(ENCRYPTED))) {
         include.add(ENCRYPTED);
       }
     }
-    call.output()
-        .ifPresent(
-            format ->
-                OpenAiFormat.writeResponses(format, object(body, "text").putObject("format")));
+    call.output().ifPresent(format -> format(format, body));
+    asked.check(body, dialect.notWhileReasoning());
     return body.put("store", false);
+  }
+
+  private void limit(int limit, ObjectNode body) {
+    if (dialect.has(Quirk.NO_LIMIT_IN_RESPONSES)) {
+      throw RequestRules.refused(
+          "This vendor takes maxTokens in Chat Completions only, and Responses was asked for.");
+    }
+    body.put("max_output_tokens", limit);
+  }
+
+  private void effort(Effort effort, ObjectNode body) {
+    boolean switches = dialect.has(Quirk.SWITCH_IN_RESPONSES);
+    if (switches && effort == Effort.NONE) {
+      body.put("enable_thinking", false);
+      return;
+    }
+    Effort named = switches && effort == Effort.LOW ? Effort.MINIMAL : effort;
+    object(body, "reasoning").put("effort", OpenAiEffort.word(named));
+  }
+
+  private boolean wantsEncrypted(ModelCall call) {
+    if (dialect.has(Quirk.NEVER_ENCRYPTED)) {
+      return false;
+    }
+    return dialect.has(Quirk.ALWAYS_ENCRYPTED)
+        || facts.capabilities().has(Capability.REASONING)
+        || call.reasoning().isPresent();
+  }
+
+  private void format(OutputFormat format, ObjectNode body) {
+    if (dialect.has(Quirk.NO_FORMAT_IN_RESPONSES)) {
+      throw RequestRules.refused(
+          "This vendor takes a form of answer in Chat Completions only, and Responses was asked"
+              + " for.");
+    }
+    OpenAiFormat.writeResponses(format, object(body, "text").putObject("format"));
   }
 
   private static ObjectNode object(ObjectNode body, String member) {
@@ -117,10 +131,11 @@ final class ResponsesRequest {
     return body.get(member) instanceof ArrayNode given ? given : body.putArray(member);
   }
 
-  private static void tools(ModelCall call, ObjectNode body) {
+  private void tools(ModelCall call, ReasoningAsked asked, ObjectNode body) {
     if (!RequestRules.offersTools(call)) {
       return;
     }
+    ToolRules.checkChoice(call.toolChoice(), asked, dialect.quirks());
     ArrayNode tools = array(body, "tools");
     for (ToolSpec tool : call.tools()) {
       ObjectNode written = tools.addObject().put("type", "function").put("name", tool.name());
@@ -132,89 +147,15 @@ final class ResponsesRequest {
       case ToolChoice.Auto _ -> {} // the protocol's default
       case ToolChoice.None _ -> body.put("tool_choice", "none");
       case ToolChoice.Required _ -> body.put("tool_choice", "required");
-      case ToolChoice.Named(String name) ->
-          body.putObject("tool_choice").put("type", "function").put("name", name);
+      case ToolChoice.Named(String name) -> named(name, body.putObject("tool_choice"));
     }
   }
 
-  private void addAll(List<Message> messages) {
-    for (Message message : messages) {
-      switch (message.role()) {
-        case SYSTEM -> addSaid("system", message);
-        case USER -> addSaid("user", message);
-        case ASSISTANT -> {
-          addResults();
-          addAnswer(message);
-          results.answered(message);
-        }
-        case TOOL -> results.add(message);
-      }
+  private void named(String name, ObjectNode out) {
+    ObjectNode tool = out;
+    if (dialect.has(Quirk.NAMED_TOOL_IS_ALLOWED_TOOLS)) {
+      tool = out.put("type", "allowed_tools").put("mode", "required").putArray("tools").addObject();
     }
-    addResults();
-  }
-
-  private ArrayNode addMessage(String role) {
-    return input.addObject().put("role", role).putArray("content");
-  }
-
-  private void addSaid(String role, Message message) {
-    addResults();
-    ArrayNode content = addMessage(role);
-    for (Part part : message.parts()) {
-      switch (part) {
-        case Part.Text(String text) ->
-            content.addObject().put("type", "input_text").put("text", text);
-        case Image image ->
-            content
-                .addObject()
-                .put("type", "input_image")
-                .put("image_url", image.url())
-                .put("detail", "auto");
-        default -> throw new AssertionError("No part of a user or program: " + part);
-      }
-    }
-  }
-
-  private void addAnswer(Message message) {
-    List<Part> parts =
-        message.parts().stream()
-            .filter(part -> !(part instanceof Part.Text(String text) && text.isEmpty()))
-            .toList();
-    @Nullable ArrayNode content = null;
-    for (int i = 0; i < parts.size(); i++) {
-      switch (parts.get(i)) {
-        case Part.Text(String text) -> {
-          content = content == null ? addMessage("assistant") : content;
-          content.addObject().put("type", "output_text").put("text", text);
-        }
-        case ToolCall call -> {
-          content = null;
-          input
-              .addObject()
-              .put("type", "function_call")
-              .put("call_id", IDS.map(call.id()))
-              .put("name", call.name())
-              .put("arguments", call.input().text());
-        }
-        case ProviderState state -> {
-          Part next = i + 1 < parts.size() ? parts.get(i + 1) : null;
-          List<JsonNode> items = PrivateItems.replay(modelId, state, next);
-          content = items.isEmpty() ? content : null;
-          input.addAll(items);
-        }
-        case ToolResult _, Image _ ->
-            throw new AssertionError("No part of an answer: " + parts.get(i));
-      }
-    }
-  }
-
-  private void addResults() {
-    for (ToolResult result : results.take()) {
-      input
-          .addObject()
-          .put("type", "function_call_output")
-          .put("call_id", IDS.map(result.callId()))
-          .put("output", ToolResultText.of(result, format));
-    }
+    tool.put("type", "function").put("name", name);
   }
 }

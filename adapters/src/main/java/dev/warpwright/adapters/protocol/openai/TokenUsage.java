@@ -3,6 +3,7 @@ package dev.warpwright.adapters.protocol.openai;
 import dev.warpwright.adapters.wire.Counters;
 import dev.warpwright.model.TokenCount;
 import dev.warpwright.model.Usage;
+import java.util.List;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
@@ -16,9 +17,18 @@ final class TokenUsage {
 
   private TokenUsage() {}
 
-  /** Reads the counters of Chat Completions; the object may be missing or null. */
-  static Usage ofChat(JsonNode usage) {
-    return read(usage, "prompt", "completion");
+  /**
+   * Reads the counters of Chat Completions; the object may be missing or null.
+   *
+   * @param reasoningBeside whether reasoning stands beside the output where no total tells
+   */
+  static Usage ofChat(JsonNode usage, boolean reasoningBeside) {
+    return read(usage, "prompt", "completion", reasoningBeside);
+  }
+
+  /** Reads the counters of Responses; the object may be missing or null. */
+  static Usage ofResponses(JsonNode usage) {
+    return read(usage, "input", "output", false);
   }
 
   /**
@@ -27,8 +37,9 @@ final class TokenUsage {
    * @param usage the object, also missing or null
    * @param in how the names of the counters of input begin
    * @param out how those of output begin
+   * @param reasoningBeside whether reasoning stands beside the output where no total tells
    */
-  static Usage read(JsonNode usage, String in, String out) {
+  private static Usage read(JsonNode usage, String in, String out, boolean reasoningBeside) {
     TokenCount input = Counters.read(usage.path(in + "_tokens"));
     TokenCount output = Counters.read(usage.path(out + "_tokens"));
     TokenCount total = Counters.read(usage.path("total_tokens"));
@@ -45,13 +56,34 @@ final class TokenUsage {
           output.tokens(),
           reasoning.tokens());
     }
+    boolean beside =
+        switch (place) {
+          case INSIDE -> false;
+          case OUTSIDE -> true;
+          case UNKNOWN, MISMATCH -> reasoningBeside && output.isPresent() && reasoning.isPresent();
+        };
     return new Usage(
         input,
-        Counters.read(inputDetails.path("cached_tokens")),
+        cached(usage, inputDetails),
         Counters.read(inputDetails.path("cache_write_tokens")),
-        place == Counters.Reasoning.OUTSIDE ? Counters.sum(output, reasoning) : output,
+        beside ? Counters.sum(output, reasoning) : output,
         reasoning,
         total,
         Optional.empty());
+  }
+
+  /** Input that was read from a cache: a part of the input, wherever a vendor says so. */
+  private static TokenCount cached(JsonNode usage, JsonNode inputDetails) {
+    for (JsonNode place :
+        List.of(
+            inputDetails.path("cached_tokens"),
+            usage.path("prompt_cache_hit_tokens"),
+            usage.path("cached_tokens"))) {
+      TokenCount count = Counters.read(place);
+      if (count.isPresent()) {
+        return count;
+      }
+    }
+    return TokenCount.ABSENT;
   }
 }

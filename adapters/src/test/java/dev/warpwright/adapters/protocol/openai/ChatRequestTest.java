@@ -67,7 +67,7 @@ final class ChatRequestTest {
   }
 
   private static String body(ModelCall call) {
-    return new String(ChatRequest.body("gpt-x", call), StandardCharsets.UTF_8);
+    return new String(Requests.chat("gpt-x").body(call), StandardCharsets.UTF_8);
   }
 
   private static String messages(Message... messages) {
@@ -133,7 +133,7 @@ final class ChatRequestTest {
     assertEquals(
         "{\"model\":\"gpt-x\",\"messages\":[],\"max_completion_tokens\":100,"
             + "\"reasoning_effort\":\""
-            + effort.name().toLowerCase(Locale.ROOT)
+            + (effort == Reasoning.Effort.MAX ? "xhigh" : effort.name().toLowerCase(Locale.ROOT))
             + "\",\"stream\":false}",
         body(call));
   }
@@ -177,7 +177,8 @@ final class ChatRequestTest {
               .providerOptions(Json.parse(options))
               .build();
       JsonNode body =
-          StrictJson.read(new String(ChatRequest.streamed("gpt-x", call), StandardCharsets.UTF_8));
+          StrictJson.read(
+              new String(Requests.chat("gpt-x").streamed(call), StandardCharsets.UTF_8));
       assertTrue(body.path("stream").booleanValue());
       assertTrue(body.path("stream_options").path("include_usage").booleanValue());
       assertEquals(options.contains("x"), body.path("stream_options").has("x"));
@@ -437,7 +438,7 @@ final class ChatRequestTest {
                 Message.tool(List.of(ToolResult.failure(asked, "e\uD83D")))),
             List.of(tool),
             ToolChoice.AUTO);
-    String body = new String(ChatRequest.body("m\uD83D", call), StandardCharsets.UTF_8);
+    String body = new String(Requests.chat("m\uD83D").body(call), StandardCharsets.UTF_8);
     assertEquals(16, body.chars().filter(c -> c == '\uFFFD').count(), body);
     assertEquals(1, body.split("\uD83D\uDE00", -1).length - 1);
     assertEquals(0, body.split("(?i)\\\\ud[89a-f]", -1).length - 1, body);

@@ -43,8 +43,8 @@ final class ChatResponseTest {
   private static ModelResponse read(String body, Message... conversation) {
     byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
     ModelCall call = ModelCall.builder(List.of(conversation)).build();
-    return ChatResponse.read(
-        FAILURES, call, new Answer(StrictJson.readDocument(bytes), bytes, HEADERS));
+    return Requests.chatReader(FAILURES, call)
+        .read(new Answer(StrictJson.readDocument(bytes), bytes, HEADERS));
   }
 
   private static ModelResponse message(String message, String finishReason) {

@@ -84,7 +84,10 @@ final class ChatStreamTest {
     List<ModelEvent> told = new ArrayList<>();
     try {
       StreamExchange.Body<ModelResponse> stream =
-          EventStream.of(FAILURES, told::add, headers -> new ChatStream(FAILURES, CALL, headers))
+          EventStream.of(
+                  FAILURES,
+                  told::add,
+                  headers -> new ChatStream(Requests.chatReader(FAILURES, CALL), headers))
               .open(HEADERS);
       boolean more = true;
       for (byte[] chunk : chunks) {
@@ -375,8 +378,8 @@ final class ChatStreamTest {
             .formatted(text, arguments);
     byte[] bytes = whole.getBytes(StandardCharsets.UTF_8);
     ModelResponse blocking =
-        ChatResponse.read(
-            FAILURES, CALL, new Answer(StrictJson.readDocument(bytes), bytes, HEADERS));
+        Requests.chatReader(FAILURES, CALL)
+            .read(new Answer(StrictJson.readDocument(bytes), bytes, HEADERS));
     Played streamed =
         play(
             delta("{\"content\":\"We\"}")
@@ -607,7 +610,7 @@ final class ChatStreamTest {
                     }
                     throw (RuntimeException) thrown;
                   },
-                  headers -> new ChatStream(FAILURES, CALL, headers))
+                  headers -> new ChatStream(Requests.chatReader(FAILURES, CALL), headers))
               .open(HEADERS);
       assertSame(thrown, assertThrows(Exception.class, () -> stream.read(bytes, bytes.length)));
     }

@@ -67,7 +67,7 @@ final class ReasoningPairsTest {
   /** The replay as numbers of items. */
   private static List<Integer> replay(List<Part> parts) {
     Message message = new Message(Role.ASSISTANT, parts);
-    byte[] body = ResponsesRequest.body("m", ModelCall.builder(List.of(message)).build(), false);
+    byte[] body = Requests.responses("m", ModelCall.builder(List.of(message)).build(), false);
     List<Integer> numbers = new ArrayList<>();
     for (JsonNode item : StrictJson.readDocument(body).path("input")) {
       if (item.has("content")) {

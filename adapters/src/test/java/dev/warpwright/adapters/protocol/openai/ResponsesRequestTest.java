@@ -62,7 +62,7 @@ final class ResponsesRequestTest {
   }
 
   private static String body(ModelCall call) {
-    return new String(ResponsesRequest.body("gpt-x", call, false), StandardCharsets.UTF_8);
+    return new String(Requests.responses("gpt-x", call, false), StandardCharsets.UTF_8);
   }
 
   private static String input(Message... messages) {
@@ -264,7 +264,7 @@ final class ResponsesRequestTest {
                     Message.tool(List.of(ToolResult.failure(asked, "e\uD83D")))))
             .tools(List.of(tool))
             .build();
-    String body = new String(ResponsesRequest.body("m\uD83D", call, false), StandardCharsets.UTF_8);
+    String body = new String(Requests.responses("m\uD83D", call, false), StandardCharsets.UTF_8);
     assertEquals(16, body.chars().filter(c -> c == '\uFFFD').count(), body);
     assertEquals(1, body.split("\uD83D\uDE00", -1).length - 1);
     assertEquals(0, body.split("(?i)\\\\ud[89a-f]", -1).length - 1, body);
@@ -319,7 +319,7 @@ final class ResponsesRequestTest {
         START
             + HI
             + ",\"reasoning\":{\"effort\":\""
-            + effort.name().toLowerCase(Locale.ROOT)
+            + (effort == Reasoning.Effort.MAX ? "xhigh" : effort.name().toLowerCase(Locale.ROOT))
             + "\"},\"include\":[\"reasoning.encrypted_content\"]"
             + END,
         body(ask().reasoning(Optional.of(Reasoning.effort(effort))).build()));
@@ -329,7 +329,7 @@ final class ResponsesRequestTest {
   void a_model_that_reasons_unasked_gives_its_reasoning_back_encrypted() {
     assertEquals(
         START + HI + ",\"include\":[\"reasoning.encrypted_content\"]" + END,
-        new String(ResponsesRequest.body("gpt-x", ask().build(), true), StandardCharsets.UTF_8));
+        new String(Requests.responses("gpt-x", ask().build(), true), StandardCharsets.UTF_8));
   }
 
   @Test
@@ -392,7 +392,7 @@ final class ResponsesRequestTest {
   void hosted_tools_alone_are_sent_and_what_is_included_is_asked_for_once() {
     String body =
         new String(
-            ResponsesRequest.body(
+            Requests.responses(
                 "gpt-x",
                 ask()
                     .providerOptions(
