@@ -19,9 +19,9 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Writes a schema as the type {@code Schema} of Google's APIs, their subset of OpenAPI 3.0. Pure.
  *
- * <p>Every value has one type there, null is a mark beside it, constants are text, and an object has
- * the members that are listed and no others. So lists of types become choices, and a rule of one
- * type counts for that type only. A rule that the service does not check becomes words in the
+ * <p>Every value has one type there, null is a mark beside it, constants are text, and an object
+ * has the members that are listed and no others. So lists of types become choices, and a rule of
+ * one type counts for that type only. A rule that the service does not check becomes words in the
  * description. What has no such form at all (any value, a map, a tuple, a constant that is no text)
  * makes the whole schema one that has none: it is sent as JSON Schema then, see {@link
  * GeminiSchema}.
@@ -122,8 +122,7 @@ final class TypedSchema {
   // --- choices -----------------------------------------------------------------------------------
 
   /** Nothing stands beside a choice: what did is part of each of its variants. */
-  private @Nullable ObjectNode choice(
-      JsonNode variants, ObjectNode rest, boolean nullableBeside) {
+  private @Nullable ObjectNode choice(JsonNode variants, ObjectNode rest, boolean nullableBeside) {
     List<ObjectNode> written = new ArrayList<>();
     boolean nullable = nullableBeside;
     String words = rest.path("description").asString("");
@@ -172,8 +171,7 @@ final class TypedSchema {
     marked.put("nullable", true);
   }
 
-  private @Nullable ObjectNode several(
-      ObjectNode schema, Set<String> types, boolean nullable) {
+  private @Nullable ObjectNode several(ObjectNode schema, Set<String> types, boolean nullable) {
     ArrayNode variants = StrictJson.mapper().createArrayNode();
     for (String type : types) {
       ObjectNode variant = StrictJson.mapper().createObjectNode().put("type", type);

@@ -191,6 +191,15 @@ public final class ConnectionSettings {
   }
 
   /**
+   * Whether the provider itself is to be called, and nothing proves the right to.
+   *
+   * @return false for another server, which may need nothing
+   */
+  public boolean lacksCredential() {
+    return authorization == null && key().isEmpty() && base().equals(defaults.baseUrl());
+  }
+
+  /**
    * Makes the connection; contacts nothing.
    *
    * @param own the protocol's own headers, checked
@@ -202,7 +211,7 @@ public final class ConnectionSettings {
     URI base = base();
     Endpoint endpoint = Endpoint.of(base, allowCleartext);
     Optional<String> key = key();
-    if (authorization == null && key.isEmpty() && base.equals(defaults.baseUrl())) {
+    if (lacksCredential()) {
       throw Refusal.configuration(
           "%1$s needs an API key: call apiKey(…), or fromEnvironment() with %2$s set. For a compatible server that needs none, set its baseUrl(…)."
               .formatted(defaults.provider(), defaults.keyVariable()));

@@ -110,7 +110,11 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
       function.set("parameters", StrictJson.read(tool.inputSchema().text()));
     }
     switch (call.toolChoice()) {
-      case ToolChoice.Auto _ -> {} // the protocol's default
+      case ToolChoice.Auto _ -> { // the protocol's default
+        if (dialect.has(Quirk.CHOICE_IS_AUTO_OR_NONE)) {
+          body.put("tool_choice", "auto");
+        }
+      }
       case ToolChoice.None _ -> body.put("tool_choice", "none");
       case ToolChoice.Required _ ->
           body.put("tool_choice", dialect.has(Quirk.REQUIRED_IS_ANY) ? "any" : "required");

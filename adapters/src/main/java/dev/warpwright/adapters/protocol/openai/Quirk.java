@@ -16,6 +16,8 @@ public enum Quirk {
   REASONING_BESIDE_OUTPUT,
   /** Whether a tool is called is left to the model; nothing else can be said. */
   AUTO_CHOICE_ONLY,
+  /** That tools are left to the model has to be said, and all else that can be said is none. */
+  CHOICE_IS_AUTO_OR_NONE,
   /** A tool can be demanded by name, but not while the model reasons. */
   NAMED_TOOL_UNLESS_REASONING,
   /** A schema stands in a system message, and only JSON is asked for. */

@@ -27,7 +27,9 @@ final class ToolRules {
           "This vendor leaves it to the model whether to call a tool: the tool choice must be"
               + " AUTO.");
     }
-    boolean neverRequired = asked.facts().has(ModelTrait.NO_REQUIRED_TOOL);
+    boolean neverRequired =
+        asked.facts().has(ModelTrait.NO_REQUIRED_TOOL)
+            || quirks.contains(Quirk.CHOICE_IS_AUTO_OR_NONE);
     boolean taken =
         switch (choice) {
           case ToolChoice.Auto _, ToolChoice.None _ -> true;
