@@ -13,6 +13,7 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpTimeoutException;
 import java.time.InstantSource;
+import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLHandshakeException;
@@ -62,11 +63,17 @@ public final class Failures {
    * @return the id, if it is there and of a reasonable length
    */
   public Optional<String> requestId(HttpHeaders headers) {
-    return headers
-        .firstValue(table.requestIdHeader())
-        .filter(id -> !id.isBlank() && id.length() <= LONGEST_REQUEST_ID)
-        .map(this::hide)
-        .map(Redaction::redact);
+    return headers.firstValue(table.requestIdHeader()).flatMap(this::requestId);
+  }
+
+  private Optional<String> requestId(ErrorObject error) {
+    return error.details().flatMap(details -> requestId(details.path("request_id").asString("")));
+  }
+
+  private Optional<String> requestId(String id) {
+    return id.isBlank() || id.length() > LONGEST_REQUEST_ID
+        ? Optional.empty()
+        : Optional.of(Redaction.redact(Objects.requireNonNull(hide(id))));
   }
 
   /** A status of 400 or above. */
@@ -114,7 +121,7 @@ public final class Failures {
     return ProviderException.builder(overflow ? Kind.CONTEXT_LENGTH : kind, message)
         .status(status)
         .code(hide(table.decidingName(error)))
-        .requestId(requestId(headers).orElse(null))
+        .requestId(requestId(headers).or(() -> requestId(error)).orElse(null))
         .providerMessage(hide(error.message()))
         .retryAfter(RetryAfter.read(headers, error.details(), status, clock.instant()).orElse(null))
         .build();

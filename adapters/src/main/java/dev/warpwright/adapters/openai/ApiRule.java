@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
 /** In which protocol a vendor is asked. Pure. */
 enum ApiRule {
   /** The vendor has no other. */
-  CHAT_ONLY(Set.of(Api.CHAT)) {
+  CHAT_ONLY {
     @Override
     Api choose(ModelCall call, ModelFacts facts, boolean streamed) {
       return Api.CHAT;
@@ -20,7 +20,7 @@ enum ApiRule {
   },
 
   /** The vendor has no other. */
-  RESPONSES_ONLY(Set.of(Api.RESPONSES)) {
+  RESPONSES_ONLY {
     @Override
     Api choose(ModelCall call, ModelFacts facts, boolean streamed) {
       return Api.RESPONSES;
@@ -28,7 +28,7 @@ enum ApiRule {
   },
 
   /** Chat, unless a call or a model needs the other. */
-  CHAT_FIRST(Set.of(Api.CHAT, Api.RESPONSES)) {
+  CHAT_FIRST {
     @Override
     Api choose(ModelCall call, ModelFacts facts, boolean streamed) {
       return needsResponses(call, facts) ? Api.RESPONSES : Api.CHAT;
@@ -36,7 +36,7 @@ enum ApiRule {
   },
 
   /** Responses for everything. */
-  RESPONSES_FIRST(Set.of(Api.CHAT, Api.RESPONSES)) {
+  RESPONSES_FIRST {
     @Override
     Api choose(ModelCall call, ModelFacts facts, boolean streamed) {
       return Api.RESPONSES;
@@ -44,7 +44,7 @@ enum ApiRule {
   },
 
   /** Responses, unless a call has what Qwen takes in Chat only. */
-  QWEN(Set.of(Api.CHAT, Api.RESPONSES)) {
+  QWEN {
     @Override
     Api choose(ModelCall call, ModelFacts facts, boolean streamed) {
       boolean needsChat =
@@ -58,15 +58,13 @@ enum ApiRule {
     }
   };
 
-  private final Set<Api> apis;
-
-  ApiRule(Set<Api> apis) {
-    this.apis = apis;
-  }
-
   /** The protocols that the vendor speaks. */
   Set<Api> apis() {
-    return apis;
+    return switch (this) {
+      case CHAT_ONLY -> Set.of(Api.CHAT);
+      case RESPONSES_ONLY -> Set.of(Api.RESPONSES);
+      case CHAT_FIRST, RESPONSES_FIRST, QWEN -> Set.of(Api.CHAT, Api.RESPONSES);
+    };
   }
 
   /**
@@ -85,7 +83,7 @@ enum ApiRule {
    * @throws dev.warpwright.model.ProviderException if a call or its model needs the other
    */
   void check(Api forced, ModelCall call, ModelFacts facts) {
-    if (forced != Api.CHAT || !apis.contains(Api.RESPONSES)) {
+    if (forced != Api.CHAT || this == CHAT_ONLY) {
       return;
     }
     if (facts.has(ModelTrait.RESPONSES_ONLY)) {

@@ -140,6 +140,7 @@ public final class Vendor {
                   .mostOutput(131_072)
                   .with(
                       Quirk.AUTO_CHOICE_ONLY,
+                      Quirk.NO_STREAM_OPTIONS,
                       Quirk.ONE_NAME_FOR_LIMIT,
                       Quirk.SCHEMA_IN_MESSAGE,
                       Quirk.TOOL_STREAM))
@@ -149,14 +150,14 @@ public final class Vendor {
   /**
    * OpenRouter: Chat Completions for models of many makers. What a model thought is sent again to
    * the same model. {@code provider} in the provider options says which upstream may be asked; its
-   * own fallback is left as the program sets it there.
+   * own fallback is off unless {@code allow_fallbacks} turns it on there.
    */
   public static final Vendor OPENROUTER =
       of("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER")
           .chat(
               ChatDialect.OPENAI
                   .reasoning(ReasoningStyle.OBJECT, PrivateReasoning.DETAILS)
-                  .with(Quirk.ONE_NAME_FOR_LIMIT))
+                  .with(Quirk.ONE_NAME_FOR_LIMIT, Quirk.UPSTREAM_FALLBACK))
           .build();
 
   private final String id;

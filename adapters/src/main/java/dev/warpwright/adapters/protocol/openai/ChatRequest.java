@@ -11,6 +11,7 @@ import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolSpec;
 import java.nio.charset.StandardCharsets;
 import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.BooleanNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -74,6 +75,9 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));
     call.maxTokens().ifPresent(limit -> limit(limit, call, body));
     dialect.reasoning().write(asked, body);
+    if (dialect.has(Quirk.UPSTREAM_FALLBACK)) {
+      object(body, "provider").putIfAbsent("allow_fallbacks", BooleanNode.FALSE);
+    }
     call.output().ifPresent(format -> format(format, body.putObject("response_format")));
     asked.check(body, dialect.notWhileReasoning());
     return body;

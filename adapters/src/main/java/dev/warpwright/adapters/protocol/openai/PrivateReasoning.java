@@ -16,9 +16,9 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public enum PrivateReasoning {
   /** None: reasoning is shown at most. */
-  NONE("none", false),
+  NONE("none", false, "", ""),
   /** A text, {@code reasoning_content}, which any model of the vendor takes. */
-  CONTENT("chat-reasoning-content", false, "reasoning_content"),
+  CONTENT("chat-reasoning-content", false, "reasoning_content", ""),
   /**
    * A list, {@code reasoning_details}, else a text, {@code reasoning}. What is encrypted or signed
    * there only the same model can read.
@@ -27,22 +27,24 @@ public enum PrivateReasoning {
 
   private final String protocol;
   private final boolean sameModel;
-  private final List<String> members;
+  private final String member;
+  private final String otherwise;
 
-  PrivateReasoning(String protocol, boolean sameModel, String... members) {
+  PrivateReasoning(String protocol, boolean sameModel, String member, String otherwise) {
     this.protocol = protocol;
     this.sameModel = sameModel;
-    this.members = List.of(members);
+    this.member = member;
+    this.otherwise = otherwise;
   }
 
   /** What a message of an answer holds of it. */
   Optional<ProviderState> read(String modelId, JsonNode message) {
-    for (String member : members) {
-      JsonNode value = message.path(member);
+    for (String name : List.of(member, otherwise)) {
+      JsonNode value = message.path(name);
       boolean text = value.isString() && !value.stringValue().isEmpty();
       if (text || (value.isArray() && !value.isEmpty())) {
         ObjectNode kept = StrictJson.mapper().createObjectNode();
-        kept.set(member, value);
+        kept.set(name, value);
         return Optional.of(ProviderState.of(protocol, modelId, Json.parse(StrictJson.write(kept))));
       }
     }

@@ -22,6 +22,8 @@ public enum Quirk {
   NAMED_TOOL_UNLESS_REASONING,
   /** A schema stands in a system message, and only JSON is asked for. */
   SCHEMA_IN_MESSAGE,
+  /** Upstream services stand behind it, of which it tries others unless that is forbidden. */
+  UPSTREAM_FALLBACK,
   /** Streams bring the arguments of calls in pieces only if {@code tool_stream} asks for it. */
   TOOL_STREAM,
   /** A model that thinks demands what it thought before every call of the conversation. */

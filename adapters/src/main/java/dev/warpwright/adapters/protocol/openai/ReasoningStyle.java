@@ -83,10 +83,10 @@ public enum ReasoningStyle {
                   body.put(WORD, effort == Effort.MAX ? "max" : OpenAiEffort.word(effort));
                 }
               });
-      boolean isOn =
-          asked.reasons() && asked.facts().capabilities().has(Capability.REASONING)
-              || body.path(SWITCH_MEMBER).path("type").asString("").equals("enabled");
-      if (isOn && (body.has("tools") || replaysReasoning(body))) {
+      boolean saysSo = body.path(SWITCH_MEMBER).path("type").asString("").equals("enabled");
+      boolean canReason = asked.facts().capabilities().has(Capability.REASONING);
+      if ((saysSo || (canReason && asked.reasons()))
+          && (body.has("tools") || replaysReasoning(body))) {
         ObjectNode thinking = object(body, SWITCH_MEMBER);
         if (!thinking.has("type")) {
           thinking.put("type", "enabled");
