@@ -17,9 +17,11 @@ import dev.warpwright.model.ToolHistory;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -185,6 +187,33 @@ public final class Vendor {
     this.chat = builder.chat;
     this.responses = builder.responses;
     this.capabilities = builder.capabilities;
+  }
+
+  /**
+   * The vendors that are known by their id alone.
+   *
+   * @return them all, in the order of their ids
+   */
+  public static List<Vendor> supplied() {
+    return List.of(DEEPSEEK, KIMI, META, OPENAI, OPENROUTER, QWEN, XAI, ZAI);
+  }
+
+  /**
+   * Finds a vendor that is known by its id alone, for programs that read it from a configuration.
+   *
+   * @param id the id, such as {@code deepseek}
+   * @return the vendor
+   * @throws dev.warpwright.model.InvalidRequestException if there is none; the message lists them
+   */
+  public static Vendor named(String id) {
+    for (Vendor vendor : supplied()) {
+      if (vendor.id.equals(id)) {
+        return vendor;
+      }
+    }
+    throw Refusal.configuration(
+        "A vendor must be one of %s, or be made with Vendor.builder(…), but is \"%s\"."
+            .formatted(supplied().stream().map(Vendor::id).collect(Collectors.joining(", ")), id));
   }
 
   /**
