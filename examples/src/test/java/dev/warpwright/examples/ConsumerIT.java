@@ -10,12 +10,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two small programs of {@code src/consumers}, compiled with all warnings as errors and run against
+ * Three small programs of {@code src/consumers}, compiled with all warnings as errors and run against
  * the packaged jars and what they need, and nothing else: no JUnit, no logger.
  */
 @Timeout(300)
@@ -53,6 +54,20 @@ final class ConsumerIT {
         "Good morning. It is on its way. calls: 3, look-ups: 1, JUnit: false", lastLine(java));
     assertEquals(
         "Good morning. It is on its way. calls: 1, look-ups: 0, JUnit: false", lastLine(java));
+  }
+
+  @Test
+  @Tag("R382")
+  void a_program_generates_and_streams_over_six_transports() throws Exception {
+    compile("transports", "--module-path", PackagedJars.path());
+
+    assertEquals(
+        "[Good morning.] over [/v1/chat/completions, /v1/messages, /v1/responses] in 12 calls",
+        lastLine(
+            "--module-path",
+            PackagedJars.path() + File.pathSeparator + classes(),
+            "--module",
+            "transports/transports.Transports"));
   }
 
   private Path classes() {

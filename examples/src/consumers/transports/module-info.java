@@ -1,0 +1,4 @@
+/** A program that calls models over six transports. */
+module transports {
+  requires dev.warpwright.adapters;
+}
