@@ -104,7 +104,7 @@ public final class OpenAi {
     @Override
     public HttpAdapter build() {
       Connection connection = settings.connect(Map.of(), OpenAiErrors.TABLE);
-      Function<String, ModelFacts> facts = facts(TEXT_AND_TOOLS);
+      Function<String, ModelFacts> facts = facts("openai", TEXT_AND_TOOLS);
       return new ConnectedAdapter(
           "OpenAi",
           connection,
