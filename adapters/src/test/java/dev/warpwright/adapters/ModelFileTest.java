@@ -443,6 +443,11 @@ final class ModelFileTest {
           public int read() throws IOException {
             throw broken;
           }
+
+          @Override
+          public int read(byte[] bytes, int from, int length) throws IOException {
+            throw broken;
+          }
         };
     InvalidRequestException refused =
         assertThrows(InvalidRequestException.class, () -> ModelFile.read(stream));
