@@ -413,7 +413,7 @@ public final class Operation implements AutoCloseable {
             dispatch.target(),
             ReasonCode.MODEL_CAPABILITIES,
             dispatch.candidate().rank(),
-            why.getMessage()));
+            String.valueOf(why.getMessage())));
     return new AttemptEnd.Skipped();
   }
 

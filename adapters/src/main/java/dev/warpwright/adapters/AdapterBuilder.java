@@ -163,6 +163,22 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
   }
 
   /**
+   * Refuses hosts that have a private, loopback or other special address, for base URLs that come
+   * from outside the program: else whoever sets one reaches the program's own network. Names are
+   * resolved before each call, which fails with kind OTHER; nothing is sent.
+   *
+   * <p>It relies on the JVM's cache of names, which is on by default: with {@code
+   * networkaddress.cache.ttl} 0 a hostile name server could still show the client another address.
+   * A proxy resolves names itself and is outside this check.
+   *
+   * @return this builder
+   */
+  public final B publicHostsOnly() {
+    settings.publicHostsOnly();
+    return self();
+  }
+
+  /**
    * Reads the provider's variables from the environment, now: its key and its base URL, as
    * docs/providers.md lists them. Blank ones count as not set; what the program sets itself wins,
    * before or after this.

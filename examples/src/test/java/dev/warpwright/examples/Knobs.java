@@ -344,6 +344,7 @@ final class Knobs {
             .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
             .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
             .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))
+            .read("publicHostsOnly/0", builder -> Knob.valueOf(settings(builder), "onlyPublic"))
             .read(
                 "fromEnvironment/0", builder -> Knob.valueOf(settings(builder), "environmentKey")));
   }

@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.http;
 
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -28,6 +29,7 @@ public final class ConnectionSettings {
   private @Nullable String environmentKey;
   private @Nullable String environmentBaseUrl;
   private boolean allowCleartext;
+  private PublicAddresses.@Nullable Resolver onlyPublic;
   private InstantSource clock = InstantSource.system();
 
   /**
@@ -144,6 +146,15 @@ public final class ConnectionSettings {
     this.allowCleartext = true;
   }
 
+  /** Refuses hosts with an address that is not public, each time one is called. */
+  public void publicHostsOnly() {
+    publicHostsOnly(InetAddress::getAllByName);
+  }
+
+  void publicHostsOnly(PublicAddresses.Resolver resolver) {
+    this.onlyPublic = resolver;
+  }
+
   /**
    * Reads the provider's variables, now; what is set otherwise wins.
    *
@@ -207,7 +218,13 @@ public final class ConnectionSettings {
             : authorization.apply(clock);
     Map<String, String> all = new LinkedHashMap<>(headers);
     all.putAll(own);
-    return new Connection(endpoint, all, proof, transport(), new Failures(table, clock, proof));
+    return new Connection(
+        endpoint,
+        all,
+        proof,
+        Optional.ofNullable(onlyPublic).map(PublicAddresses::new),
+        transport(),
+        new Failures(table, clock, proof));
   }
 
   private URI base() {

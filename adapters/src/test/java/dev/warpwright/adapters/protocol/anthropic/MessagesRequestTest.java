@@ -84,7 +84,9 @@ final class MessagesRequestTest {
   }
 
   private static String body(ModelCall call, Thinking thinking) {
-    return new String(MessagesRequest.body("claude-x", call, thinking), StandardCharsets.UTF_8);
+    return new String(
+        MessagesRequest.body(MessagesService.ANTHROPIC, "claude-x", call, thinking),
+        StandardCharsets.UTF_8);
   }
 
   /** The array of messages alone. */
