@@ -67,11 +67,16 @@ record Arguments(
         --model ID           the model to ask; with the provider's own service, a cheap one
         --key-variable NAME  the variable of the environment that holds the key; by default the
                              provider's, and none with --base-url
-        --features LIST      what the model can do, instead of what is known of it: %s
-        --checks LIST        what to check, by default everything: %s
+        --features LIST      what the model can do, instead of what is known of it: some of
+                             the features below, with commas between them
+        --checks LIST        what to check, by default everything: some of the checks below
         --timeout DURATION   how long one call may take, such as PT60S
         --max-tokens N       the limit of output tokens of one call
         --allow-cleartext    lets key and content travel readable to other machines
+
+      Features: %s.
+
+      Checks: %s.
 
       Exit code: 0 passed, 1 a check failed, 2 nothing was checked.
       """

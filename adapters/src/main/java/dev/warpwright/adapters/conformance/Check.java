@@ -9,6 +9,7 @@ import java.util.Optional;
  * One thing that a {@link Conformance} run looks at, in the order in which it does. Only what a
  * protocol promises is checked, nothing that depends on how clever a model is.
  */
+@SuppressWarnings("ImmutableEnumChecker") // references to static methods, and lists of List.of
 public enum Check {
   /** An answer that comes whole has a text, and says that it is complete. */
   BLOCKING("blocking", 1, Probes::blocking),

@@ -66,9 +66,9 @@ public final class Conformance {
 
   /**
    * A script of a provider that passes every check, for a {@link
-   * dev.warpwright.adapters.scripted.ScriptedServer} that requires a key: to try a run, and to
-   * begin a script with of a server that has a fault. It is the resource {@code provider.json}
-   * beside this class.
+   * dev.warpwright.adapters.scripted.ScriptedServer} that requires a key. A copy of it, the file
+   * {@code provider.json} beside this class in the jar, becomes a provider with a fault by a rule
+   * or a fault more in front.
    *
    * @return the script
    */

@@ -13,8 +13,6 @@ import java.util.Objects;
  * @param results one for each check that was chosen, in their order
  */
 public record ConformanceReport(String subject, List<CheckResult> results) {
-  private static final String ROW = "%-20s %-9s %5s %9s  %s";
-
   /** Copies the list. */
   public ConformanceReport {
     Objects.requireNonNull(subject, "subject");
@@ -96,7 +94,10 @@ public record ConformanceReport(String subject, List<CheckResult> results) {
 
   private static void row(
       StringBuilder table, String check, String outcome, String calls, String time, String detail) {
-    table.append(ROW.formatted(check, outcome, calls, time, detail).stripTrailing()).append('\n');
+    table
+        .append(
+            "%-20s %-9s %5s %9s  %s".formatted(check, outcome, calls, time, detail).stripTrailing())
+        .append('\n');
   }
 
   private static String words(CheckOutcome outcome) {

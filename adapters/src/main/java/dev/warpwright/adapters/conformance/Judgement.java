@@ -40,9 +40,10 @@ final class Judgement {
         .orElseGet(
             () ->
                 Verdict.passed(
-                    "%s, %d characters"
+                    "%s, %s"
                         .formatted(
-                            response.finishReason().kind(), response.message().text().length())));
+                            response.finishReason().kind(),
+                            count(response.message().text().length(), "character"))));
   }
 
   private static Optional<Verdict> incomplete(ModelResponse response) {
@@ -75,10 +76,10 @@ final class Judgement {
                 .orElseGet(
                     () ->
                         Verdict.passed(
-                            "%s, %d pieces, the first after %d of %d ms"
+                            "%s, %s, the first after %d of %d ms"
                                 .formatted(
                                     answer.response().finishReason().kind(),
-                                    answer.told().pieces(),
+                                    count(answer.told().pieces(), "piece"),
                                     answer.told().untilText().toMillis(),
                                     answer.told().untilEnd().toMillis()))));
   }
@@ -202,7 +203,7 @@ final class Judgement {
     }
     return calls.size() < wanted
         ? Verdict.notShown("the model called one tool only")
-        : Verdict.passed("%s, %d calls".formatted(reason.kind(), calls.size()));
+        : Verdict.passed(reason.kind() + ", " + count(calls.size(), "call"));
   }
 
   /** An answer to the result of a tool: words, or another call. */
@@ -316,7 +317,11 @@ final class Judgement {
   }
 
   private static String openExchanges(int count) {
-    return count == 1 ? "1 exchange is open still" : count + " exchanges are open still";
+    return count(count, "exchange") + " left open";
+  }
+
+  private static String count(int count, String what) {
+    return count + " " + what + (count == 1 ? "" : "s");
   }
 
   /** The first of two verdicts that is not a pass; both must be one. */

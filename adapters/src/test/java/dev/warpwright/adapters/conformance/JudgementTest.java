@@ -86,7 +86,7 @@ final class JudgementTest {
         Judgement.toolResult(answer(FinishReason.Kind.TOOL_CALLS, call("b", "{\"city\":\"Ede\"}")))
             .isPassed());
     assertFailed(
-        "the input of a call does not match its schema: $.city is missing",
+        "the input of a call does not match its schema: $.city is required",
         Judgement.toolResult(answer(FinishReason.Kind.TOOL_CALLS, call("b", "{}"))));
   }
 
@@ -193,7 +193,7 @@ final class JudgementTest {
   @Test
   void a_cancelled_call_that_leaves_its_exchange_fails() {
     assertFailed(
-        "1 exchange is open still",
+        "1 exchange left open",
         Judgement.cancelled(
             new Stopped(new Outcome.Cancelled<>("cancelled", false), Duration.ZERO, 1)));
     assertTrue(
