@@ -43,7 +43,7 @@ final class LiveCheck {
   private Stream<DynamicTest> tests(String asked) {
     return Arrays.stream(asked.split(",", -1))
         .map(String::strip)
-        .map(name -> DynamicTest.dynamicTest(name, () -> check(name)));
+        .map(name -> DynamicTest.dynamicTest("live " + name, () -> check(name)));
   }
 
   private void check(String name) throws InterruptedException {

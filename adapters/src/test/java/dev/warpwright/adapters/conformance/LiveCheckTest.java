@@ -125,7 +125,8 @@ final class LiveCheckTest {
     List<DynamicTest> tests =
         tests(Map.of("WARPWRIGHT_LIVE", " near=large , far", "NEAR_KEY", KEY));
     assertEquals(
-        List.of("near=large", "far"), tests.stream().map(DynamicTest::getDisplayName).toList());
+        List.of("live near=large", "live far"),
+        tests.stream().map(DynamicTest::getDisplayName).toList());
 
     tests.getFirst().getExecutable().execute();
 
