@@ -8,7 +8,10 @@ public enum CheckOutcome {
   FAILED,
   /** The server did nothing wrong, and not what was to be looked at: a model cannot be forced. */
   NOT_SHOWN,
-  /** It was not asked for: the model does not declare it, or an earlier answer is missing. */
+  /**
+   * It was not asked for: the model does not declare it, its adapter does not send such a call, or
+   * an earlier answer is missing.
+   */
   SKIPPED,
   /** Nothing was asked, for want of a credential. That is never a pass. */
   BLOCKED

@@ -337,15 +337,23 @@ final class Judgement {
   }
 
   private static Verdict unanswered(Came came) {
-    return Verdict.failed(
-        switch (came) {
-          case Came.Answer _ -> "an answer came";
-          case Came.Failed(ProviderException failure) -> failure(failure);
-          case Came.Broken(Throwable cause) ->
-              "the adapter threw a " + cause.getClass().getSimpleName();
-          case Came.Late(boolean abandoned) ->
-              "no end within the time limit" + (abandoned ? ", and not soon after it" : "");
-        });
+    return switch (came) {
+      case Came.Answer _ -> throw new AssertionError("An answer is judged by what is in it.");
+      case Came.Failed(ProviderException failure) when isUnsent(failure) ->
+          Verdict.skipped(line("the adapter does not ask for it: " + failure.getMessage()));
+      case Came.Failed(ProviderException failure) -> Verdict.failed(failure(failure));
+      case Came.Broken(Throwable cause) ->
+          Verdict.failed("the adapter threw a " + cause.getClass().getSimpleName());
+      case Came.Late(boolean abandoned) ->
+          Verdict.failed(
+              "no end within the time limit" + (abandoned ? ", and not soon after it" : ""));
+    };
+  }
+
+  /** Whether the adapter has refused a call before it sent anything. */
+  static boolean isUnsent(Throwable failure) {
+    return failure instanceof ProviderException refused
+        && refused.kind() == ProviderException.Kind.UNSUPPORTED;
   }
 
   private static String failure(ProviderException failure) {

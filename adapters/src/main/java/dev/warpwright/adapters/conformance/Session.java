@@ -141,6 +141,14 @@ final class Session implements AutoCloseable {
     return Deadline.after(settings.time(), settings.callTimeout());
   }
 
+  /** Takes a call back that was not sent. */
+  private void end(Outcome<Came.Answer> outcome) {
+    if (outcome instanceof Outcome.Failure<Came.Answer>(Throwable cause)
+        && Judgement.isUnsent(cause)) {
+      calls--;
+    }
+  }
+
   private static ModelCall built(ModelCall.Builder call, Deadline deadline) {
     return call.deadline(deadline).build();
   }
@@ -152,6 +160,7 @@ final class Session implements AutoCloseable {
   private Came came(Deadline deadline, Callable<Came.Answer> body) throws InterruptedException {
     Outcome<Came.Answer> outcome = scope.call("call", callName(), deadline, body);
     throwIfInterrupted();
+    end(outcome);
     return switch (outcome) {
       case Outcome.Success<Came.Answer>(Came.Answer answer) -> answer;
       case Outcome.Failure<Came.Answer>(ProviderException failure) -> new Came.Failed(failure);
@@ -208,6 +217,7 @@ final class Session implements AutoCloseable {
     inner.join();
     Duration took = Duration.ofNanos(settings.time().nanoTime() - cancelled);
     throwIfInterrupted();
+    end(task.outcome());
     return new Stopped(task.outcome(), took, settings.openExchanges());
   }
 

@@ -12,6 +12,7 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.StreamingModel;
 import dev.warpwright.testing.ManualTime;
 import java.time.Duration;
@@ -448,6 +449,35 @@ final class ConformanceTest {
   }
 
   @Test
+  void what_the_adapter_does_not_send_is_skipped_and_is_no_call() throws Exception {
+    try (PlayedProvider played =
+        new PlayedProvider(Provider.ALL.getFirst(), Conformance.script())) {
+      ConformanceReport report =
+          played.conformance(new StreamsOnly(played.adapter())).build().run();
+
+      Map<Check, CheckOutcome> skipped = new EnumMap<>(Check.class);
+      for (Check check : Check.values()) {
+        skipped.put(check, CheckOutcome.SKIPPED);
+      }
+      for (Check check :
+          List.of(
+              Check.STREAMING,
+              Check.USAGE,
+              Check.STREAMED_TOOL_CALL,
+              Check.CANCEL_STREAM,
+              Check.WRONG_KEY,
+              Check.CONNECTIONS)) {
+        skipped.put(check, CheckOutcome.PASSED);
+      }
+      assertEquals(skipped, outcomes(report), report::table);
+      assertEquals(5, report.calls());
+      assertEquals(4 + 1, played.server().exchanges().size());
+      assertTrue(
+          report.table().contains("the adapter does not ask for it: Streams only."), report::table);
+    }
+  }
+
+  @Test
   void an_interrupt_ends_the_run_and_its_call() throws Exception {
     String silent = "{ \"when\": { \"user\": \"Utrecht\" }, \"stall\": true },";
     try (PlayedProvider played =
@@ -496,8 +526,14 @@ final class ConformanceTest {
     assertEquals(message, assertThrows(InvalidRequestException.class, setting::run).getMessage());
   }
 
-  /** Tells the first piece twice. */
-  private record Stuttering(HttpAdapter real) implements HttpAdapter {
+  /** A real adapter, but for what a test changes. */
+  private abstract static class Changed implements HttpAdapter {
+    private final HttpAdapter real;
+
+    Changed(HttpAdapter real) {
+      this.real = real;
+    }
+
     @Override
     public StreamingModel model(String modelId) {
       StreamingModel model = real.model(modelId);
@@ -509,21 +545,21 @@ final class ConformanceTest {
 
         @Override
         public ModelResponse generate(ModelCall call) throws InterruptedException {
+          checkWhole();
           return model.generate(call);
         }
 
         @Override
         public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
-          return model.stream(
-              call,
-              event -> {
-                events.tell(event);
-                if (event instanceof ModelEvent.Text) {
-                  events.tell(event);
-                }
-              });
+          return model.stream(call, told(events));
         }
       };
+    }
+
+    void checkWhole() {}
+
+    StreamingModel.Events told(StreamingModel.Events events) {
+      return events;
     }
 
     @Override
@@ -537,21 +573,44 @@ final class ConformanceTest {
     }
   }
 
-  /** Counts one exchange too many. */
-  private record Forgetful(HttpAdapter real) implements HttpAdapter {
+  /** Tells each piece twice. */
+  private static final class Stuttering extends Changed {
+    Stuttering(HttpAdapter real) {
+      super(real);
+    }
+
     @Override
-    public StreamingModel model(String modelId) {
-      return real.model(modelId);
+    StreamingModel.Events told(StreamingModel.Events events) {
+      return event -> {
+        events.tell(event);
+        if (event instanceof ModelEvent.Text) {
+          events.tell(event);
+        }
+      };
+    }
+  }
+
+  /** Counts one exchange too many. */
+  private static final class Forgetful extends Changed {
+    Forgetful(HttpAdapter real) {
+      super(real);
     }
 
     @Override
     public int openExchanges() {
-      return real.openExchanges() + 1;
+      return super.openExchanges() + 1;
+    }
+  }
+
+  /** Refuses, before anything is sent, what is to come whole. */
+  private static final class StreamsOnly extends Changed {
+    StreamsOnly(HttpAdapter real) {
+      super(real);
     }
 
     @Override
-    public void close() {
-      real.close();
+    void checkWhole() {
+      throw ProviderException.builder(ProviderException.Kind.UNSUPPORTED, "Streams only.").build();
     }
   }
 }
