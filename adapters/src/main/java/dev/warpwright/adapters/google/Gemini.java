@@ -90,7 +90,7 @@ public final class Gemini {
     @Override
     public HttpAdapter build() {
       Connection connection = settings.connect(Map.of(), GeminiErrors.table("Gemini"));
-      Function<String, ModelFacts> facts = facts(ModelCapabilities.TEXT_AND_TOOLS);
+      Function<String, ModelFacts> facts = facts("gemini", ModelCapabilities.TEXT_AND_TOOLS);
       return new ConnectedAdapter(
           "Gemini",
           connection,

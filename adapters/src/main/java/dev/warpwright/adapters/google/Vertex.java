@@ -120,7 +120,7 @@ public final class Vertex {
         tokens(GoogleTokens.applicationDefault());
       }
       Connection connection = settings.connect(Map.of(), errors());
-      Function<String, ModelFacts> facts = facts(ModelCapabilities.TEXT_AND_TOOLS);
+      Function<String, ModelFacts> facts = facts("vertex", ModelCapabilities.TEXT_AND_TOOLS);
       return new ConnectedAdapter(
           "Vertex", connection, id -> Publisher.model(connection, id, facts.apply(id)));
     }
