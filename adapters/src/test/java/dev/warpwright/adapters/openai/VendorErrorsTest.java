@@ -356,7 +356,7 @@ final class VendorErrorsTest {
             "zai Z.ai x-log-id",
             "openrouter OpenRouter x-request-id",
             "bedrock Bedrock x-amzn-requestid")) {
-      String[] words = pair.split(" ");
+      String[] words = pair.split(" ", -1);
       ProviderException failure =
           failure(words[0], "500 Server Error", words[2] + ": id-1", "oops");
       assertEquals(
