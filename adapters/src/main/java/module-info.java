@@ -1,6 +1,10 @@
 /** The providers' wire protocols over the JDK's HTTP client, and the scripted model for tests. */
 @org.jspecify.annotations.NullMarked
+@SuppressWarnings("requires-automatic") // both optional
 module dev.warpwright.adapters {
+  requires static com.google.api.client;
+  requires static com.google.auth;
+  requires static com.google.auth.oauth2;
   requires static org.jspecify;
   requires transitive dev.warpwright.engine;
   requires transitive java.net.http;
@@ -8,6 +12,7 @@ module dev.warpwright.adapters {
 
   exports dev.warpwright.adapters;
   exports dev.warpwright.adapters.anthropic;
+  exports dev.warpwright.adapters.google;
   exports dev.warpwright.adapters.openai;
   exports dev.warpwright.adapters.scripted;
 }

@@ -2,6 +2,7 @@ package dev.warpwright;
 
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderException;
 import java.util.Optional;
 
 /** How a call to a provider ended, or why it was not made. */
@@ -32,6 +33,13 @@ sealed interface CallEnd {
    * @param cost what the failed call may have cost, if costs are accounted
    */
   record Failed(Throwable cause, Optional<CostValuation> cost) implements CallEnd {}
+
+  /**
+   * The adapter sent nothing, since its target cannot take the call.
+   *
+   * @param why says what the target cannot take
+   */
+  record Unsupported(ProviderException why) implements CallEnd {}
 
   /**
    * The call of another operation, which asked the same and whose answer this one waited for,

@@ -211,7 +211,12 @@ public final class Operation implements AutoCloseable {
           return won(step, candidate, response.get());
         }
       }
-      throw end(step).orElseGet(() -> failures.exhausted(trace(), candidates.size()));
+      throw end(step)
+          .orElseGet(
+              () ->
+                  failures.isEmpty()
+                      ? noEligibleTarget()
+                      : failures.exhausted(trace(), candidates.size()));
     } catch (WarpwrightException end) {
       failures.suppressIn(end);
       throw end;
@@ -282,6 +287,9 @@ public final class Operation implements AutoCloseable {
           failures.notAdmitted(why);
           return Optional.empty();
         }
+        case AttemptEnd.Skipped _ -> {
+          return Optional.empty();
+        }
       }
     }
   }
@@ -295,6 +303,8 @@ public final class Operation implements AutoCloseable {
     record CircuitOpen(CircuitRefusal refusal) implements AttemptEnd {}
 
     record NotAdmitted(String why) implements AttemptEnd {}
+
+    record Skipped() implements AttemptEnd {}
   }
 
   private AttemptEnd attempt(int step, Candidate candidate, int retry, List<Message> messages) {
@@ -368,6 +378,10 @@ public final class Operation implements AutoCloseable {
         }
         case CallEnd.Failed(Throwable cause, Optional<CostValuation> cost) ->
             failed(dispatch, delivery, cause, cost, health);
+        case CallEnd.Unsupported(ProviderException why) -> {
+          health.cutOff();
+          yield skipped(dispatch, why);
+        }
         case CallEnd.SharedFailure(Throwable cause) -> failedElsewhere(dispatch, cause);
         case CallEnd.TimedOut late -> timedOut(dispatch, delivery, late, health);
         case CallEnd.Cancelled(String reason, Optional<CostValuation> cost) -> {
@@ -388,6 +402,19 @@ public final class Operation implements AutoCloseable {
         }
       };
     }
+  }
+
+  /** The target was not called after all, so the attempt counts as none. */
+  private AttemptEnd skipped(Dispatch dispatch, ProviderException why) {
+    dispatches--;
+    attempts.add(
+        Attempt.skip(
+            dispatch.step(),
+            dispatch.target(),
+            ReasonCode.MODEL_CAPABILITIES,
+            dispatch.candidate().rank(),
+            String.valueOf(why.getMessage())));
+    return new AttemptEnd.Skipped();
   }
 
   private void notMade(Dispatch dispatch, ReasonCode code, String why) {

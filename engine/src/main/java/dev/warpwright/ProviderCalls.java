@@ -7,6 +7,7 @@ import dev.warpwright.control.AdmissionRequest;
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.TokenCount.Provenance;
 import dev.warpwright.model.Usage;
 import dev.warpwright.task.Outcome;
@@ -164,6 +165,11 @@ final class ProviderCalls implements Calls {
       case Outcome.Success<ModelResponse>(ModelResponse response) -> {
         reconcile(permit, response.usage());
         yield new CallEnd.Answered(response, value(dispatch, response.usage()), false);
+      }
+      case Outcome.Failure<ModelResponse>(ProviderException cause)
+          when cause.kind() == ProviderException.Kind.UNSUPPORTED -> {
+        tell("reconciling tokens", () -> permit.reconcile(0));
+        yield new CallEnd.Unsupported(cause);
       }
       case Outcome.Failure<ModelResponse>(Throwable cause) ->
           new CallEnd.Failed(cause, value(dispatch, delivery.partialUsage()));

@@ -24,11 +24,12 @@ final class StepFailures {
   private @Nullable Duration unfittedWait; // of the last failure
   private final List<String> openCircuits = new ArrayList<>();
   private @Nullable Instant earliestReturn; // of the open circuits
-  private Last last = Last.FAILURE;
+  private Last last = Last.SKIP;
   private String notAdmitted = "";
 
   /** What the last candidate came to. */
   private enum Last {
+    SKIP,
     FAILURE,
     CIRCUIT_OPEN,
     NOT_ADMITTED
@@ -65,10 +66,15 @@ final class StepFailures {
     unfittedWait = wait;
   }
 
+  /** Whether no candidate came to more than a skip. */
+  boolean isEmpty() {
+    return last == Last.SKIP;
+  }
+
   /** The end of a step whose candidates were all tried. The last of them decides what it is. */
   WarpwrightException exhausted(OperationTrace trace, int targets) {
     return switch (last) {
-      case FAILURE -> allFailed(trace, targets);
+      case SKIP, FAILURE -> allFailed(trace, targets);
       case CIRCUIT_OPEN ->
           new CircuitOpenException(
               "No target is left in step %d: the circuit of %s is open; the first may be tried again at %s."

@@ -250,6 +250,7 @@ final class RoutingTest {
 
   @Test
   @Tag("R64")
+  @Tag("FR-R13")
   void anExhaustedListNamesTheLastFailureThatHasAStatus() {
     spine.a.fails(status(503), 3);
     spine.b.fails(status(401));

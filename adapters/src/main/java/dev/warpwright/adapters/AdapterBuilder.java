@@ -58,6 +58,18 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
   }
 
   /**
+   * Sets where access tokens come from, which are sent as bearer tokens in place of a key.
+   *
+   * @param tokens fetches a token when one is needed
+   * @return this builder
+   */
+  public final B tokens(TokenSource tokens) {
+    Objects.requireNonNull(tokens, "tokens");
+    settings.authorization(clock -> new BearerTokens(tokens, clock));
+    return self();
+  }
+
+  /**
    * Sets the base URL, to which the protocol's path is added; by default the provider's own.
    *
    * @param baseUrl absolute, without user-info, query and fragment; {@code http} only to the
@@ -133,6 +145,22 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
    */
   public final B allowCleartext() {
     settings.allowCleartext();
+    return self();
+  }
+
+  /**
+   * Refuses hosts that have a private, loopback or other special address, for base URLs that come
+   * from outside the program: else whoever sets one reaches the program's own network. Names are
+   * resolved before each call, which fails with kind OTHER; nothing is sent.
+   *
+   * <p>It relies on the JVM's cache of names, which is on by default: with {@code
+   * networkaddress.cache.ttl} 0 a hostile name server could still show the client another address.
+   * A proxy resolves names itself and is outside this check.
+   *
+   * @return this builder
+   */
+  public final B publicHostsOnly() {
+    settings.publicHostsOnly();
     return self();
   }
 

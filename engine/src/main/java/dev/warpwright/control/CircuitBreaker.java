@@ -71,7 +71,7 @@ public interface CircuitBreaker {
         yield status == 408 || status == 429 || status >= 500;
       }
       case CONNECT, READ, TIMEOUT -> true;
-      case CONTEXT_LENGTH, PROTOCOL, TOOL_CALL, OTHER -> false;
+      case CONTEXT_LENGTH, PROTOCOL, TOOL_CALL, UNSUPPORTED, OTHER -> false;
     };
   }
 

@@ -108,7 +108,7 @@ public record RetryPolicy(int maxRetries, Duration backoff, double jitter) {
       }
       case CONNECT, READ, TIMEOUT -> true;
       case TOOL_CALL -> failure.repeatable();
-      case CONTEXT_LENGTH, PROTOCOL, OTHER -> false;
+      case CONTEXT_LENGTH, PROTOCOL, UNSUPPORTED, OTHER -> false;
     };
   }
 }

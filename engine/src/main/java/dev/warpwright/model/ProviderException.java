@@ -37,6 +37,12 @@ public final class ProviderException extends RuntimeException {
     TOOL_CALL,
     /** The input is longer than the model's context. */
     CONTEXT_LENGTH,
+    /**
+     * The adapter sent nothing, since its target cannot take the call: a choice of tools that the
+     * protocol has no word for, a temperature where it is fixed. The message is the adapter's own
+     * and says what to change. The gateway skips the target.
+     */
+    UNSUPPORTED,
     /** Anything else. */
     OTHER
   }

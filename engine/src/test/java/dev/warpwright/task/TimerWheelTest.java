@@ -265,6 +265,7 @@ class TimerWheelTest {
 
   @Test
   @Tag("R133")
+  @Tag("FR-C07")
   void arming_and_cancelling_touch_one_slot_with_a_million_alarms_pending() {
     TimerWheel wheel = wheel(0);
     Random random = new Random(42);

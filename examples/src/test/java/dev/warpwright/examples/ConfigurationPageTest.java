@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.Gateway;
+import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPolicy;
@@ -142,7 +143,7 @@ final class ConfigurationPageTest {
   @Test
   void every_type_with_settings_has_a_section() throws Exception {
     Set<String> found = new TreeSet<>();
-    for (Class<?> module : List.of(Gateway.class, OpenAiChat.class, JdbcRunStore.class)) {
+    for (Class<?> module : List.of(Gateway.class, OpenAi.class, JdbcRunStore.class)) {
       for (Class<?> type : classesBeside(module)) {
         if (Modifier.isPublic(type.getModifiers()) && mayHaveSettings(type)) {
           found.add(title(type));

@@ -50,7 +50,7 @@ record Knob(
   static List<Knob> ofBuilder(
       Class<?> type, Supplier<?> fresh, Consumer<Object> build, Defaults defaults) {
     Map<String, Knob> knobs = new HashMap<>();
-    for (Method method : type.getMethods()) { // also those of a builder that it extends
+    for (Method method : type.getDeclaredMethods()) { // a type that it extends has its own section
       if (!isSetting(method, type)) {
         continue;
       }
@@ -69,7 +69,9 @@ record Knob(
   }
 
   private static boolean isSetting(Method method, Class<?> type) {
-    return !Modifier.isStatic(method.getModifiers())
+    return Modifier.isPublic(method.getModifiers())
+        && !Modifier.isStatic(method.getModifiers())
+        && !method.isSynthetic()
         && method.getReturnType() != Object.class
         && method.getReturnType().isAssignableFrom(type);
   }

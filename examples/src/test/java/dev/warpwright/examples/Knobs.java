@@ -3,8 +3,8 @@ package dev.warpwright.examples;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
+import dev.warpwright.adapters.AdapterBuilder;
 import dev.warpwright.adapters.anthropic.Anthropic;
-import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
@@ -25,7 +25,6 @@ import dev.warpwright.cost.ModelCatalog;
 import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.flow.Batch;
 import dev.warpwright.model.Money;
-import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.AdaptivePolicy;
@@ -81,8 +80,8 @@ final class Knobs {
     types.put("Agents.Builder", agents());
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
+    types.put("AdapterBuilder", adapter());
     types.put("OpenAi.Builder", openAi());
-    types.put("OpenAi.Builder", openAiResponses());
     types.put("Anthropic.Builder", anthropic());
     types.put("JdbcRunStore.Builder", jdbc());
     return types;
@@ -330,20 +329,32 @@ final class Knobs {
         new Knob.Defaults().field("carry/1", "carried"));
   }
 
+  /** What the builders of all adapters share. */
+  private static List<Knob> adapter() {
+    return Knob.ofBuilder(
+        AdapterBuilder.class,
+        () -> OpenAi.builder().apiKey("x"),
+        builder -> ((AdapterBuilder<?>) builder).build().close(),
+        new Knob.Defaults()
+            .read("apiKey/1", builder -> null) // a fresh builder has none, but ours need one
+            .read("baseUrl/1", builder -> null) // each provider has its own
+            .read("header/2", builder -> Knob.valueOf(settings(builder), "headers"))
+            .read("tokens/1", builder -> Knob.valueOf(settings(builder), "authorization"))
+            .field("capabilities/1", "declared")
+            .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
+            .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
+            .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))
+            .read("publicHostsOnly/0", builder -> Knob.valueOf(settings(builder), "onlyPublic"))
+            .read(
+                "fromEnvironment/0", builder -> Knob.valueOf(settings(builder), "environmentKey")));
+  }
+
   private static List<Knob> openAi() {
     return Knob.ofBuilder(
         OpenAi.Builder.class,
         () -> OpenAi.builder().apiKey("x"),
         builder -> ((OpenAi.Builder) builder).build().close(),
-        connection(OpenAi.builder().apiKey("x").build()));
-  }
-
-  private static List<Knob> openAiResponses() {
-    return Knob.ofBuilder(
-        OpenAi.Builder.class,
-        () -> OpenAi.builder().api(Api.RESPONSES).apiKey("x"),
-        builder -> ((OpenAi.Builder) builder).build().close(),
-        connection(OpenAi.builder().api(Api.RESPONSES).apiKey("x").build()));
+        new Knob.Defaults());
   }
 
   private static List<Knob> anthropic() {
@@ -351,24 +362,10 @@ final class Knobs {
         Anthropic.Builder.class,
         () -> Anthropic.builder().apiKey("x"),
         builder -> ((Anthropic.Builder) builder).build().close(),
-        connection(Anthropic.builder().apiKey("x").build())
+        new Knob.Defaults()
             .field("beta/1", "betas")
             .read("thinkingBudget/1", Knobs::thinking)
             .read("adaptiveThinking/0", Knobs::thinking));
-  }
-
-  /** What every adapter's builder hands on to the settings of its connection. */
-  private static Knob.Defaults connection(ProviderAdapter byDefault) {
-    String shown = byDefault.toString();
-    byDefault.close();
-    String baseUrl = shown.substring(shown.indexOf('[') + 1, shown.indexOf(']'));
-    return new Knob.Defaults()
-        .read("apiKey/1", builder -> null) // a fresh builder has none, but ours need one
-        .read("baseUrl/1", builder -> baseUrl)
-        .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
-        .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
-        .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))
-        .read("fromEnvironment/0", builder -> Knob.valueOf(settings(builder), "environmentKey"));
   }
 
   private static Object settings(Object builder) {

@@ -10,6 +10,7 @@ import dev.warpwright.adapters.http.HeaderValues;
 import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.protocol.anthropic.MessagesErrors;
 import dev.warpwright.adapters.protocol.anthropic.MessagesModel;
+import dev.warpwright.adapters.protocol.anthropic.MessagesService;
 import dev.warpwright.adapters.protocol.anthropic.Thinking;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
@@ -166,7 +167,9 @@ public final class Anthropic {
       return new ConnectedAdapter(
           "Anthropic",
           connection,
-          id -> new MessagesModel(connection, id, facts.apply(id), byDefault));
+          id ->
+              new MessagesModel(
+                  MessagesService.ANTHROPIC, connection, id, facts.apply(id), byDefault));
     }
   }
 }

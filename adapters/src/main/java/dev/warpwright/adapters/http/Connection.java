@@ -4,6 +4,7 @@ import dev.warpwright.model.ProviderException;
 import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** An adapter's way to its provider: where, with which headers, and how it fails. Thread-safe. */
 public final class Connection implements AutoCloseable {
@@ -12,6 +13,7 @@ public final class Connection implements AutoCloseable {
   private final Endpoint endpoint;
   private final Map<String, String> headers;
   private final Authorization authorization;
+  private final Optional<PublicAddresses> onlyPublic;
   private final Transport transport;
   private final Failures failures;
   private final JsonExchange exchange;
@@ -21,11 +23,13 @@ public final class Connection implements AutoCloseable {
       Endpoint endpoint,
       Map<String, String> headers,
       Authorization authorization,
+      Optional<PublicAddresses> onlyPublic,
       Transport transport,
       Failures failures) {
     this.endpoint = endpoint;
     this.headers = new LinkedHashMap<>(headers); // in their order
     this.authorization = authorization;
+    this.onlyPublic = onlyPublic;
     this.transport = transport;
     this.failures = failures;
     this.exchange = new JsonExchange(transport, failures);
@@ -94,6 +98,10 @@ public final class Connection implements AutoCloseable {
   }
 
   private <T> T authorized(URI uri, byte[] body, Sending<T> sending) throws InterruptedException {
+    Optional<String> refusal = onlyPublic.flatMap(addresses -> addresses.refusal(uri.getHost()));
+    if (refusal.isPresent()) {
+      throw failures.notSent(refusal.get(), null);
+    }
     Map<String, String> proof = authorization.headers(uri, headers, body);
     Map<String, String> all = new LinkedHashMap<>(proof);
     all.putAll(headers);

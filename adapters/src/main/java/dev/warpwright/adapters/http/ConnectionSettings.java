@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.http;
 
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +21,7 @@ public final class ConnectionSettings {
 
   private final Defaults defaults;
   private final Map<String, String> headers = new LinkedHashMap<>();
-  private @Nullable Authorization authorization;
+  private @Nullable Function<InstantSource, Authorization> authorization;
   private @Nullable String apiKey;
   private @Nullable URI baseUrl;
   private @Nullable Duration connectTimeout;
@@ -27,6 +29,7 @@ public final class ConnectionSettings {
   private @Nullable String environmentKey;
   private @Nullable String environmentBaseUrl;
   private boolean allowCleartext;
+  private PublicAddresses.@Nullable Resolver onlyPublic;
   private InstantSource clock = InstantSource.system();
 
   /**
@@ -90,9 +93,9 @@ public final class ConnectionSettings {
   /**
    * Sets what requests prove their right with, in place of a key.
    *
-   * @param proof headers for each request
+   * @param proof makes it, with the clock by which tokens expire
    */
-  public void authorization(Authorization proof) {
+  public void authorization(Function<InstantSource, Authorization> proof) {
     this.authorization = Objects.requireNonNull(proof, "authorization");
   }
 
@@ -141,6 +144,15 @@ public final class ConnectionSettings {
   /** Allows {@code http://} to hosts other than the loopback. */
   public void allowCleartext() {
     this.allowCleartext = true;
+  }
+
+  /** Refuses hosts with an address that is not public, each time one is called. */
+  public void publicHostsOnly() {
+    publicHostsOnly(InetAddress::getAllByName);
+  }
+
+  void publicHostsOnly(PublicAddresses.Resolver resolver) {
+    this.onlyPublic = resolver;
   }
 
   /**
@@ -203,10 +215,16 @@ public final class ConnectionSettings {
     Authorization proof =
         authorization == null
             ? Authorization.header(defaults.keyHeader(), key, defaults.keyPrefix())
-            : authorization;
+            : authorization.apply(clock);
     Map<String, String> all = new LinkedHashMap<>(headers);
     all.putAll(own);
-    return new Connection(endpoint, all, proof, transport(), new Failures(table, clock, proof));
+    return new Connection(
+        endpoint,
+        all,
+        proof,
+        Optional.ofNullable(onlyPublic).map(PublicAddresses::new),
+        transport(),
+        new Failures(table, clock, proof));
   }
 
   private URI base() {

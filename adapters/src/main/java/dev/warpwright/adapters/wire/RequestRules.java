@@ -86,9 +86,9 @@ public final class RequestRules {
    * How a writer refuses a call.
    *
    * @param message a fixed text that says what to change
-   * @return the exception, of kind OTHER: this target cannot take the call, another may
+   * @return the exception, of kind UNSUPPORTED: this target cannot take the call, another may
    */
   public static ProviderException refused(String message) {
-    return ProviderException.builder(ProviderException.Kind.OTHER, message).build();
+    return ProviderException.builder(ProviderException.Kind.UNSUPPORTED, message).build();
   }
 }

@@ -344,7 +344,7 @@ final class AnthropicTest {
         ModelCall.builder(List.of(Message.user("Hi"))).toolChoice(ToolChoice.REQUIRED).build();
     ProviderException refused =
         assertThrows(ProviderException.class, () -> adapter.model("m").generate(named));
-    assertEquals(Kind.OTHER, refused.kind());
+    assertEquals(Kind.UNSUPPORTED, refused.kind());
     SERVER.verify(0, postRequestedFor(urlEqualTo("/v1/messages")));
   }
 

@@ -13,36 +13,42 @@ import dev.warpwright.model.ModelResponse;
  * 2023-06-01.
  */
 public final class MessagesModel extends WireModel {
-  private static final String PATH = "/messages";
-
+  private final MessagesService service;
   private final Thinking thinking;
 
   /**
    * Makes a model; contacts nothing.
    *
+   * @param service where it is asked
    * @param connection the way to the provider
    * @param modelId the provider's id of the model
    * @param facts what is known of it
    * @param thinking how it thinks in calls that say nothing about it
    */
-  public MessagesModel(Connection connection, String modelId, ModelFacts facts, Thinking thinking) {
+  public MessagesModel(
+      MessagesService service,
+      Connection connection,
+      String modelId,
+      ModelFacts facts,
+      Thinking thinking) {
     super(connection, modelId, facts);
+    this.service = service;
     this.thinking = thinking;
   }
 
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
     return connection.post(
-        PATH,
-        MessagesRequest.body(modelId, call, thinking),
+        service.path(),
+        MessagesRequest.body(service, modelId, call, thinking),
         answer -> MessagesResponse.read(failures(), modelId, call, answer));
   }
 
   @Override
   public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
     return connection.stream(
-        PATH,
-        MessagesRequest.streamed(modelId, call, thinking),
+        service.streamPath(),
+        MessagesRequest.streamed(service, modelId, call, thinking),
         BodyType.EVENTS,
         EventStream.of(
             failures(), events, headers -> new MessagesStream(failures(), modelId, call, headers)));

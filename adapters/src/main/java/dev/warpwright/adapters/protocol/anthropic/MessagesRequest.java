@@ -97,25 +97,31 @@ final class MessagesRequest {
   }
 
   /** The body of a request for a whole answer, UTF-8. */
-  static byte[] body(String modelId, ModelCall call, Thinking thinking) {
-    return utf8(new MessagesRequest(modelId, call).write(thinking).put("stream", false));
+  static byte[] body(MessagesService service, String modelId, ModelCall call, Thinking thinking) {
+    return utf8(new MessagesRequest(modelId, call).write(service, thinking).put("stream", false));
   }
 
   /** The body of a request for an answer while it comes, UTF-8. */
-  static byte[] streamed(String modelId, ModelCall call, Thinking thinking) {
-    return utf8(new MessagesRequest(modelId, call).write(thinking).put("stream", true));
+  static byte[] streamed(
+      MessagesService service, String modelId, ModelCall call, Thinking thinking) {
+    return utf8(new MessagesRequest(modelId, call).write(service, thinking).put("stream", true));
   }
 
   private static byte[] utf8(ObjectNode body) {
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
   }
 
-  private ObjectNode write(Thinking byDefault) {
+  private ObjectNode write(MessagesService service, Thinking byDefault) {
     Thinking wanted = call.reasoning().map(Thinking::of).orElse(byDefault);
     Thinking thinking = mayThink(wanted) ? wanted : new Thinking.Unset();
     requireFitting(thinking);
     ObjectNode body = RequestRules.providerOptions(call);
-    body.put("model", modelId);
+    if (service.bodyVersion().isPresent()) {
+      body.put("anthropic_version", service.bodyVersion().get());
+      body.remove("model");
+    } else {
+      body.put("model", modelId);
+    }
     body.put("max_tokens", call.maxTokens().orElseGet(() -> defaultMaxTokens(thinking)));
     String system = system();
     if (!system.isBlank()) {

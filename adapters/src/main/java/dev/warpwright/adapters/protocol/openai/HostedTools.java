@@ -43,7 +43,8 @@ final class HostedTools {
           case READ, PROTOCOL -> true;
           case HTTP_STATUS -> failure.status() >= 500 || failure.status() == 408;
           case PROVIDER_EVENT -> failure.status() >= 500 || failure.status() == 0;
-          case CONNECT, TIMEOUT, CONTEXT_LENGTH, TOOL_CALL, OTHER -> false; // not sent, or refused
+          case CONNECT, TIMEOUT, CONTEXT_LENGTH, TOOL_CALL, UNSUPPORTED, OTHER ->
+              false; // not sent, or refused
         };
     return open && mayAct(call);
   }

@@ -75,6 +75,7 @@ public final class ResponsesModel extends WireModel {
     boolean mayHaveActed =
         switch (e.kind()) {
           case PROVIDER_EVENT, CONTEXT_LENGTH, TOOL_CALL -> false; // the reader has decided
+          case UNSUPPORTED -> false; // not sent
           case READ, PROTOCOL, HTTP_STATUS, CONNECT, TIMEOUT, OTHER ->
               HostedTools.mayHaveActed(shown.output()) || HostedTools.mayHaveActed(call, e);
         };

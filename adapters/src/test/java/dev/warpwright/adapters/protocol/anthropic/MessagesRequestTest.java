@@ -84,7 +84,9 @@ final class MessagesRequestTest {
   }
 
   private static String body(ModelCall call, Thinking thinking) {
-    return new String(MessagesRequest.body("claude-x", call, thinking), StandardCharsets.UTF_8);
+    return new String(
+        MessagesRequest.body(MessagesService.ANTHROPIC, "claude-x", call, thinking),
+        StandardCharsets.UTF_8);
   }
 
   /** The array of messages alone. */
@@ -112,7 +114,7 @@ final class MessagesRequestTest {
 
   private static ProviderException refused(ModelCall call, Thinking thinking) {
     ProviderException refused = assertThrows(ProviderException.class, () -> body(call, thinking));
-    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
     return refused;
   }
 

@@ -144,7 +144,7 @@ final class ChatRequestTest {
     ModelCall call =
         ModelCall.builder(List.of()).reasoning(Optional.of(Reasoning.budget(2_000))).build();
     ProviderException refused = assertThrows(ProviderException.class, () -> body(call));
-    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
   }
 
   @Test
@@ -227,7 +227,7 @@ final class ChatRequestTest {
     for (ToolChoice choice : List.of(ToolChoice.REQUIRED, ToolChoice.tool("f"))) {
       ProviderException refused =
           assertThrows(ProviderException.class, () -> body(call(messages, List.of(), choice)));
-      assertEquals(ProviderException.Kind.OTHER, refused.kind());
+      assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
     }
   }
 
@@ -417,7 +417,7 @@ final class ChatRequestTest {
   void text_after_a_call_is_refused_rather_than_moved() {
     Message turn = asks(toolCall("c1", "{}"), new Part.Text("later"));
     ProviderException refused = assertThrows(ProviderException.class, () -> messages(turn));
-    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
   }
 
   @Test

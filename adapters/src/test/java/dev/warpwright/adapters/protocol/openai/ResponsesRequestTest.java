@@ -82,7 +82,7 @@ final class ResponsesRequestTest {
 
   private static void assertRefused(ModelCall call) {
     ProviderException refused = assertThrows(ProviderException.class, () -> body(call));
-    assertEquals(ProviderException.Kind.OTHER, refused.kind());
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
   }
 
   // --- messages, calls and results
