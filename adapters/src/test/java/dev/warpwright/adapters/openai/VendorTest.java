@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -36,6 +37,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 final class VendorTest {
   private static final ModelCall HI = ModelCall.builder(List.of(Message.user("Hi"))).build();
+
+  private static final ModelCall LOW =
+      ModelCall.builder(List.of())
+          .reasoning(Optional.of(Reasoning.effort(Reasoning.Effort.LOW)))
+          .build();
 
   private VendorServer server;
 
@@ -187,9 +193,11 @@ final class VendorTest {
     }
   }
 
-  @Test
-  void without_a_version_azure_is_asked_as_openai_is() throws Exception {
-    try (HttpAdapter adapter = OpenAi.builder(Vendor.azure(server.uri())).apiKey("k").build()) {
+  @ParameterizedTest
+  @ValueSource(strings = {"", "/", "/openai", "/openai/v1/"})
+  void without_a_version_azure_is_asked_as_openai_is(String path) throws Exception {
+    URI endpoint = URI.create(server.uri() + path);
+    try (HttpAdapter adapter = OpenAi.builder(Vendor.azure(endpoint)).apiKey("k").build()) {
       adapter.model("d").generate(HI);
       assertEquals("/openai/v1/chat/completions", server.lastPath());
       assertTrue(server.lastBody().startsWith("{\"model\":\"d\","), server.lastBody());
@@ -254,6 +262,32 @@ final class VendorTest {
       assertEquals("Acme request failed with status 503.", failed.getMessage());
       assertEquals("r-1", failed.requestId().orElseThrow());
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "REASONING_EFFORT | ,\"reasoning_effort\":\"low\"",
+        "THINKING         | ,\"thinking\":{\"type\":\"enabled\"}",
+        "ENABLE_THINKING  | ,\"enable_thinking\":true",
+        "REASONING_OBJECT | ,\"reasoning\":{\"effort\":\"low\"}"
+      })
+  void an_own_vendor_is_asked_to_reason_in_its_form(ReasoningForm form, String expected)
+      throws Exception {
+    assertEquals(
+        "{\"model\":\"m\",\"messages\":[]" + expected + ",\"stream\":false}",
+        server.body(reasoning(form), VendorServer.facts(), LOW));
+  }
+
+  @Test
+  void an_own_vendor_that_cannot_be_asked_to_reason_is_not() {
+    String refusal = server.refusal(reasoning(ReasoningForm.NONE), VendorServer.facts(), null, LOW);
+    assertTrue(refusal.startsWith("This vendor cannot be asked to reason"), refusal);
+  }
+
+  private Vendor reasoning(ReasoningForm form) {
+    return Vendor.builder("acme", server.uri()).reasoning(form, ReasoningField.NONE).build();
   }
 
   @Test
