@@ -184,7 +184,10 @@ public final class Failures {
   public ProviderException otherBody(byte[] body, String what, HttpHeaders headers) {
     try {
       JsonNode json = StrictJson.readDocument(body);
-      Optional<ErrorObject> error = ErrorObject.in(json).or(() -> ErrorObject.bare(json));
+      Optional<ErrorObject> error =
+          ErrorObject.in(json)
+              .or(() -> ErrorObject.in(json.path("choices").path(0)))
+              .or(() -> ErrorObject.bare(json));
       if (error.isPresent()) {
         return event(error.get(), headers);
       }

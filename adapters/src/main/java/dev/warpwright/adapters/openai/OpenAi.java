@@ -19,11 +19,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * var openAi = OpenAi.builder().apiKey(key).build();
+ * var deepSeek = OpenAi.builder(Vendor.DEEPSEEK).fromEnvironment().build();
  * var local = OpenAi.builder().baseUrl(URI.create("http://localhost:8000/v1")).build();
  * }</pre>
  *
- * <p>In Chat Completions, reasoning that a compatible server shows ({@code reasoning_content} or
- * {@code reasoning}) is told while it comes, and is no part of the answer.
+ * <p>In Chat Completions, reasoning that a server shows ({@code reasoning_content} or {@code
+ * reasoning}) is told while it comes. It is no part of the answer, unless the vendor wants it back:
+ * then it is kept as {@link dev.warpwright.model.ProviderState} and sent again as it came.
  *
  * <p>In Responses nothing is stored at the provider: every call carries the whole conversation,
  * with {@code store} false. What a model reasons comes back encrypted, if the call asks for

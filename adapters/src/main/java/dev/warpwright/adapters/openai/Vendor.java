@@ -219,7 +219,8 @@ public final class Vendor {
   /**
    * Azure OpenAI, its current API: models are named in the body, as at OpenAI.
    *
-   * @param endpoint the resource's endpoint, such as {@code https://me.openai.azure.com}
+   * @param endpoint the resource's endpoint, such as {@code https://me.openai.azure.com}, with or
+   *     without the path of the API
    * @return the vendor
    */
   public static Vendor azure(URI endpoint) {
@@ -230,7 +231,8 @@ public final class Vendor {
    * Azure OpenAI, an API of a version: Chat Completions of deployments. The model's id is the
    * deployment's name.
    *
-   * @param endpoint the resource's endpoint, such as {@code https://me.openai.azure.com}
+   * @param endpoint the resource's endpoint, such as {@code https://me.openai.azure.com}, with or
+   *     without the path of the API
    * @param apiVersion the version, such as {@code 2024-10-21}
    * @return the vendor
    * @throws dev.warpwright.model.InvalidRequestException if the version is no version
@@ -256,11 +258,8 @@ public final class Vendor {
   }
 
   private static Builder azureAt(URI endpoint, String path) {
-    String base = endpoint.toString();
-    while (base.endsWith("/")) {
-      base = base.substring(0, base.length() - 1);
-    }
-    return of("azure", "Azure OpenAI", base + path, "AZURE_OPENAI")
+    String resource = endpoint.toString().replaceFirst("(/openai(/v1)?)?/*$", "");
+    return of("azure", "Azure OpenAI", resource + path, "AZURE_OPENAI")
         .errors(VendorErrors.named("Azure OpenAI", "apim-request-id"))
         .keyHeader("api-key")
         .capabilities(WITH_HISTORY);
@@ -363,10 +362,10 @@ public final class Vendor {
     return cannotGoOn ? facts.with(facts.capabilities().with(ToolHistory.NONE)) : facts;
   }
 
-  /** Shows the id and the base URL. */
+  /** Shows the id. */
   @Override
   public String toString() {
-    return "Vendor[" + id + ", " + defaults.baseUrl() + "]";
+    return "Vendor[" + id + "]";
   }
 
   /** Collects how a vendor differs; not thread-safe. */

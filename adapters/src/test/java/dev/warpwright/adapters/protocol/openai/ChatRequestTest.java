@@ -509,4 +509,24 @@ final class ChatRequestTest {
         bodyWith(new OutputFormat.JsonObject()));
     assertFalse(body(ModelCall.builder(List.of()).build()).contains("response_format"));
   }
+
+  @Test
+  void a_service_of_its_own_words_is_asked_in_them() {
+    ChatDialect dialect =
+        ChatDialect.OPENAI.with(
+            Quirk.REQUIRED_IS_ANY, Quirk.NO_STREAM_OPTIONS, Quirk.MODEL_IN_PATH);
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("Hi")))
+            .tools(List.of(WEATHER))
+            .toolChoice(ToolChoice.REQUIRED)
+            .providerOptions(Json.parse("{\"model\":\"other\"}"))
+            .build();
+    assertEquals(
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],"
+            + WEATHER_JSON
+            + ",\"tool_choice\":\"any\",\"stream\":true}",
+        new String(
+            new ChatRequest(dialect, "gpt-x", Requests.UNKNOWN).streamed(call),
+            StandardCharsets.UTF_8));
+  }
 }
