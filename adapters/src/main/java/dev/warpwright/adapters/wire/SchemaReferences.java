@@ -207,6 +207,9 @@ public final class SchemaReferences {
     Set<String> there = new HashSet<>(other.propertyNames());
     here.retainAll(group);
     there.retainAll(group);
+    if (there.isEmpty()) {
+      return;
+    }
     ObjectNode to = here.isEmpty() ? both : apart;
     if (!here.isEmpty() && Set.of("items").equals(union(here, there))) {
       both.set("items", both(both.get("items"), other.get("items")));
