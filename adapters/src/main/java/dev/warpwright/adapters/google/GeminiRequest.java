@@ -42,8 +42,8 @@ import tools.jackson.databind.node.ObjectNode;
  *       signature, and so is a content of which nothing is left.
  *   <li>A signature is replayed on the part that it came with ({@link PartState}).
  *   <li>Behind a result the model decides itself whether it calls more tools: {@code toolConfig} is
- *       left out there, since a model that must call would never end. If it must not call, no tool is
- *       offered.
+ *       left out there, since a model that must call would never end. If it must not call, no tool
+ *       is offered.
  *   <li>An effort is sent as a level, a budget as it is; MAX is the highest level.
  *   <li>Schemas are written as {@link GeminiSchema} says.
  * </ul>
@@ -139,9 +139,7 @@ final class GeminiRequest {
       if (result.error()) {
         response.putObject("response").put("error", RequestRules.errorText(result));
       } else {
-        response
-            .putObject("response")
-            .set("output", StrictJson.read(result.output().text()));
+        response.putObject("response").set("output", StrictJson.read(result.output().text()));
       }
     }
     content("user", parts);
@@ -165,9 +163,7 @@ final class GeminiRequest {
 
   private static void add(Image image, ObjectNode part) {
     if (image.inline()) {
-      part.putObject("inlineData")
-          .put("mimeType", image.mediaType())
-          .put("data", image.base64());
+      part.putObject("inlineData").put("mimeType", image.mediaType()).put("data", image.base64());
       return;
     }
     ObjectNode file = part.putObject("fileData");

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Reads a whole generateContent answer, leniently: parts that are not known are passed over, what is
- * absent stays absent. Of several candidates the first counts.
+ * Reads a whole generateContent answer, leniently: parts that are not known are passed over, what
+ * is absent stays absent. Of several candidates the first counts.
  *
  * <p>A prompt that was blocked has no candidate, and is an answer that a filter cut off. A reason
  * that says that a call went wrong is an error, and no call of such an answer is handed out. An

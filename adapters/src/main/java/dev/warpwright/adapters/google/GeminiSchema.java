@@ -15,10 +15,10 @@ import tools.jackson.databind.node.ObjectNode;
  * Writes schemas as the service takes them. Pure.
  *
  * <p>It has two members for each schema, of which one may be set. The older one takes {@link
- * TypedSchema}, and every model and version knows it: whatever can be said so is. What cannot (maps,
- * tuples, any value, constants that are no text) goes into the newer one as JSON Schema, of which
- * the service knows some keywords; the others become words. In both, references are put into their
- * places: the first knows none, the second none with something beside it and none but to
+ * TypedSchema}, and every model and version knows it: whatever can be said so is. What cannot
+ * (maps, tuples, any value, constants that are no text) goes into the newer one as JSON Schema, of
+ * which the service knows some keywords; the others become words. In both, references are put into
+ * their places: the first knows none, the second none with something beside it and none but to
  * definitions.
  */
 final class GeminiSchema {

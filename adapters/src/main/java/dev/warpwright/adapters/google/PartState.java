@@ -15,9 +15,10 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * What parts of an answer have that is the service's own, as private state, and back byte for byte.
  *
- * <p>A part that is neither text nor a call is kept whole. Of text or a call, what the vocabulary has
- * no place for stands directly before it: the signature of a thought, and whether the service itself
- * gave the call its id. It names the part that it belongs to, so that it never comes to another.
+ * <p>A part that is neither text nor a call is kept whole. Of text or a call, what the vocabulary
+ * has no place for stands directly before it: the signature of a thought, and whether the service
+ * itself gave the call its id. It names the part that it belongs to, so that it never comes to
+ * another.
  *
  * @param signature the signature, null if there is none
  * @param issuedId whether the id of the call is the service's own
@@ -88,8 +89,7 @@ record PartState(@Nullable String signature, boolean issuedId) {
         .map(
             piece ->
                 new PartState(
-                    CallReader.text(piece.path(SIGNATURE)),
-                    piece.path(ISSUED_ID).asBoolean(false)))
+                    CallReader.text(piece.path(SIGNATURE)), piece.path(ISSUED_ID).asBoolean(false)))
         .orElse(NONE);
   }
 

@@ -19,9 +19,9 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Writes a schema as the type {@code Schema} of Google's APIs, their subset of OpenAPI 3.0. Pure.
  *
- * <p>Every value has one type there, null is a mark beside it, constants are text, and an object has
- * the members that are listed and no others. So lists of types become choices, and a rule of one
- * type counts for that type only. A rule that the service does not check becomes words in the
+ * <p>Every value has one type there, null is a mark beside it, constants are text, and an object
+ * has the members that are listed and no others. So lists of types become choices, and a rule of
+ * one type counts for that type only. A rule that the service does not check becomes words in the
  * description. What has no such form at all (any value, a map, a tuple, a constant that is no text)
  * makes the whole schema one that has none: it is sent as JSON Schema then, see {@link
  * GeminiSchema}.
@@ -122,8 +122,7 @@ final class TypedSchema {
   // --- choices -----------------------------------------------------------------------------------
 
   /** Nothing stands beside a choice: what did is part of each of its variants. */
-  private @Nullable ObjectNode choice(
-      JsonNode variants, ObjectNode rest, boolean nullableBeside) {
+  private @Nullable ObjectNode choice(JsonNode variants, ObjectNode rest, boolean nullableBeside) {
     List<ObjectNode> written = new ArrayList<>();
     boolean nullable = nullableBeside;
     String words = rest.path("description").asString("");
@@ -172,8 +171,7 @@ final class TypedSchema {
     marked.put("nullable", true);
   }
 
-  private @Nullable ObjectNode several(
-      ObjectNode schema, Set<String> types, boolean nullable) {
+  private @Nullable ObjectNode several(ObjectNode schema, Set<String> types, boolean nullable) {
     ArrayNode variants = StrictJson.mapper().createArrayNode();
     for (String type : types) {
       ObjectNode variant = StrictJson.mapper().createObjectNode().put("type", type);
@@ -250,7 +248,8 @@ final class TypedSchema {
       Set<String> types, ObjectNode schema, @Nullable List<JsonNode> constants) {
     String type = types.iterator().next();
     ObjectNode written = words(schema, typed(type.toUpperCase(Locale.ROOT)));
-    if (constants != null && !addConstants(type, constants, written)) {
+    boolean bounded = schema.has("minimum") || schema.has("maximum");
+    if (constants != null && !addConstants(type, constants, bounded, written)) {
       return null;
     }
     StringJoiner told = new StringJoiner(", ");
@@ -262,9 +261,15 @@ final class TypedSchema {
       }
       switch (keyword) {
         case "type", "title", "description", "enum", "const" -> {} // done
-        case "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems" ->
-            written.putIfAbsent(keyword, value);
-        case "minProperties", "maxProperties" -> written.set(keyword, value);
+        case "minimum",
+            "maximum",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties" ->
+            written.set(keyword, value);
         case "properties" -> {
           ObjectNode members = written.putObject(keyword);
           for (Map.Entry<String, JsonNode> inner : value.properties()) {
@@ -355,13 +360,14 @@ final class TypedSchema {
   }
 
   /** Texts are listed; one number is a range that holds nothing else. */
-  private static boolean addConstants(String type, List<JsonNode> all, ObjectNode written) {
+  private static boolean addConstants(
+      String type, List<JsonNode> all, boolean bounded, ObjectNode written) {
     List<JsonNode> constants = all.stream().filter(value -> isOf(type, value)).toList();
     if (type.equals("string") && !constants.isEmpty()) {
       written.putArray("enum").addAll(constants);
       return constants.stream().noneMatch(text -> text.stringValue().isEmpty());
     }
-    if (constants.size() == 1 && constants.getFirst().isNumber()) {
+    if (constants.size() == 1 && constants.getFirst().isNumber() && !bounded) {
       written.set("minimum", constants.getFirst());
       written.set("maximum", constants.getFirst());
       return true;

@@ -102,8 +102,8 @@ final class GeminiSchemaTest {
         "{'type':'object','properties':{'b':{'type':'boolean'}},'propertyNames':{'maxLength':3}}"
             + "|{'type':'OBJECT','properties':{'b':{'type':'BOOLEAN'}},"
             + "'description':'{propertyNames: {'maxLength':3}}'}",
-        "{'type':'string','format':'date-time','pattern':'^a','default':'a'}"
-            + "|{'type':'STRING','format':'date-time','pattern':'^a','description':'{default: 'a'}'}",
+        "{'type':'string','format':'date-time','pattern':'^a','default':'a'}|{'type':'STRING','format':'date-time','pattern':'^a','description':'{default:"
+            + " 'a'}'}",
         "{'type':'string','format':'uuid','pattern':'(?=a)','$comment':'c'}"
             + "|{'type':'STRING','description':'{format: 'uuid', pattern: '(?=a)'}'}",
         "{'type':'integer','format':'int64','multipleOf':2,'minLength':3}"
@@ -159,7 +159,8 @@ final class GeminiSchemaTest {
             + "'p':{'type':'OBJECT','description':'d','properties':{'x':{'type':'INTEGER'}}},"
             + "'q':{'type':'OBJECT','description':'d','properties':{'x':{'type':'INTEGER'}}}}}}",
         parameters(refers + definitions.formatted("'object'") + "}"));
-    String json = parameters(refers + definitions.formatted("'object','additionalProperties':true") + "}");
+    String json =
+        parameters(refers + definitions.formatted("'object','additionalProperties':true") + "}");
     assertTrue(json.startsWith("{'parametersJsonSchema':") && !json.contains("$"), json);
     ProviderException refused =
         assertThrows(
