@@ -36,6 +36,9 @@ import java.util.function.Function;
  * <p>Schemas are sent in the service's own form where they have one, else as JSON Schema.
  * References in them are put into their places; a schema that refers to itself is refused before
  * anything is sent. A rule that the service does not check becomes words in a description.
+ *
+ * <p>{@code GOOGLE_GEMINI_BASE_URL} holds the URL as Google's own programs expect it, without
+ * {@code /v1beta}: that is added unless it is there.
  */
 public final class Gemini {
   private static final ConnectionSettings.Defaults DEFAULTS =
@@ -43,10 +46,10 @@ public final class Gemini {
           "Gemini",
           URI.create("https://generativelanguage.googleapis.com/v1beta"),
           "GEMINI_API_KEY",
-          "GEMINI_BASE_URL",
+          "GOOGLE_GEMINI_BASE_URL",
           "x-goog-api-key",
           "",
-          "");
+          "/v1beta");
 
   private Gemini() {}
 

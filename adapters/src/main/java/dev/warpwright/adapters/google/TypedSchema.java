@@ -248,7 +248,8 @@ final class TypedSchema {
       Set<String> types, ObjectNode schema, @Nullable List<JsonNode> constants) {
     String type = types.iterator().next();
     ObjectNode written = words(schema, typed(type.toUpperCase(Locale.ROOT)));
-    if (constants != null && !addConstants(type, constants, written)) {
+    boolean bounded = schema.has("minimum") || schema.has("maximum");
+    if (constants != null && !addConstants(type, constants, bounded, written)) {
       return null;
     }
     StringJoiner told = new StringJoiner(", ");
@@ -260,9 +261,15 @@ final class TypedSchema {
       }
       switch (keyword) {
         case "type", "title", "description", "enum", "const" -> {} // done
-        case "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems" ->
-            written.putIfAbsent(keyword, value);
-        case "minProperties", "maxProperties" -> written.set(keyword, value);
+        case "minimum",
+            "maximum",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties" ->
+            written.set(keyword, value);
         case "properties" -> {
           ObjectNode members = written.putObject(keyword);
           for (Map.Entry<String, JsonNode> inner : value.properties()) {
@@ -353,13 +360,14 @@ final class TypedSchema {
   }
 
   /** Texts are listed; one number is a range that holds nothing else. */
-  private static boolean addConstants(String type, List<JsonNode> all, ObjectNode written) {
+  private static boolean addConstants(
+      String type, List<JsonNode> all, boolean bounded, ObjectNode written) {
     List<JsonNode> constants = all.stream().filter(value -> isOf(type, value)).toList();
     if (type.equals("string") && !constants.isEmpty()) {
       written.putArray("enum").addAll(constants);
       return constants.stream().noneMatch(text -> text.stringValue().isEmpty());
     }
-    if (constants.size() == 1 && constants.getFirst().isNumber()) {
+    if (constants.size() == 1 && constants.getFirst().isNumber() && !bounded) {
       written.set("minimum", constants.getFirst());
       written.set("maximum", constants.getFirst());
       return true;

@@ -207,6 +207,9 @@ public final class SchemaReferences {
     Set<String> there = new HashSet<>(other.propertyNames());
     here.retainAll(group);
     there.retainAll(group);
+    if (there.isEmpty()) {
+      return;
+    }
     ObjectNode to = here.isEmpty() ? both : apart;
     if (!here.isEmpty() && Set.of("items").equals(union(here, there))) {
       both.set("items", both(both.get("items"), other.get("items")));
@@ -237,8 +240,7 @@ public final class SchemaReferences {
     for (Map.Entry<String, JsonNode> member : both.path("properties").properties()) {
       JsonNode there = other.path("properties").path(member.getKey());
       members.set(
-          member.getKey(),
-          both(member.getValue(), there.isMissingNode() ? moreThere : there));
+          member.getKey(), both(member.getValue(), there.isMissingNode() ? moreThere : there));
     }
     for (Map.Entry<String, JsonNode> member : other.path("properties").properties()) {
       if (!members.has(member.getKey())) {
@@ -285,7 +287,8 @@ public final class SchemaReferences {
         all.addAll(elements(other));
         yield names.addAll(all);
       }
-      case "allOf" -> StrictJson.mapper().createArrayNode().addAll(elements(one)).addAll(elements(other));
+      case "allOf" ->
+          StrictJson.mapper().createArrayNode().addAll(elements(one)).addAll(elements(other));
       case "type" -> types(one, other);
       default -> null;
     };
