@@ -30,6 +30,11 @@ abstract class ScriptedContract extends StreamingModelContract {
     return playing("{ \"stall\": true }");
   }
 
+  /** The fault that breaks a body before it shows output. */
+  String brokenBody() {
+    return "\"reset\": \"IN_BODY\"";
+  }
+
   @Override
   protected List<Subject> failing() {
     return Stream.of(
@@ -38,7 +43,7 @@ abstract class ScriptedContract extends StreamingModelContract {
             "\"status\": 429, \"headers\": { \"Retry-After\": \"0\" }",
             "\"status\": 503",
             "\"reset\": \"BEFORE_HEADERS\"",
-            "\"reset\": \"IN_BODY\"",
+            brokenBody(),
             "\"cutBodyAfter\": 5",
             "\"garbage\": \"BYTES\"",
             "\"garbage\": \"BODY\"")

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,7 @@ public final class ConnectionSettings {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
   private final Defaults defaults;
+  private final UnaryOperator<String> environmentUrl;
   private final Map<String, String> headers = new LinkedHashMap<>();
   private @Nullable Function<InstantSource, Authorization> authorization;
   private @Nullable String apiKey;
@@ -70,6 +72,14 @@ public final class ConnectionSettings {
       return new Defaults(
           provider, baseUrl, keyVariable, baseUrlVariable, "Authorization", BEARER, "");
     }
+
+    /**
+     * Whether it is a server that people run themselves, since its own URL is cleartext: it needs
+     * no key, and as long as none is sent, cleartext may go to any host.
+     */
+    boolean isSelfHosted() {
+      return "http".equals(baseUrl.getScheme());
+    }
   }
 
   /**
@@ -78,7 +88,19 @@ public final class ConnectionSettings {
    * @param defaults what is particular to the provider
    */
   public ConnectionSettings(Defaults defaults) {
+    this(defaults, UnaryOperator.identity());
+  }
+
+  /**
+   * Nothing set yet.
+   *
+   * @param defaults what is particular to the provider
+   * @param environmentUrl makes a URL of what the provider's own programs take for one in the
+   *     variable of the environment
+   */
+  public ConnectionSettings(Defaults defaults, UnaryOperator<String> environmentUrl) {
     this.defaults = defaults;
+    this.environmentUrl = environmentUrl;
   }
 
   /**
@@ -196,7 +218,10 @@ public final class ConnectionSettings {
    * @return false for another server, which may need nothing
    */
   public boolean lacksCredential() {
-    return authorization == null && key().isEmpty() && base().equals(defaults.baseUrl());
+    return authorization == null
+        && key().isEmpty()
+        && !defaults.isSelfHosted()
+        && base().equals(defaults.baseUrl());
   }
 
   /**
@@ -209,8 +234,9 @@ public final class ConnectionSettings {
    */
   public Connection connect(Map<String, String> own, ErrorTable table) {
     URI base = base();
-    Endpoint endpoint = Endpoint.of(base, allowCleartext);
     Optional<String> key = key();
+    boolean secret = authorization != null || key.isPresent();
+    Endpoint endpoint = Endpoint.of(base, allowCleartext || (!secret && defaults.isSelfHosted()));
     if (lacksCredential()) {
       throw Refusal.configuration(
           "%1$s needs an API key: call apiKey(…), or fromEnvironment() with %2$s set. For a compatible server that needs none, set its baseUrl(…)."
@@ -243,7 +269,7 @@ public final class ConnectionSettings {
     if (environmentBaseUrl == null) {
       return defaults.baseUrl();
     }
-    String text = environmentBaseUrl;
+    String text = environmentUrl.apply(environmentBaseUrl);
     while (text.endsWith("/")) {
       text = text.substring(0, text.length() - 1);
     }

@@ -94,8 +94,7 @@ final class PublicAddresses {
       return isPublic(bytes, 2); // 6to4 has the IPv4 address inside
     }
     boolean ietf = first == 0x20 && second == 0x01;
-    boolean special =
-        ietf && bytes[2] == 0 || ietf && bytes[2] == 0x0d && (bytes[3] & 0xff) == 0xb8;
+    boolean special = ietf && (bytes[2] == 0 || (bytes[2] == 0x0d && (bytes[3] & 0xff) == 0xb8));
     return !special; // 2001::/23 roughly (Teredo among them), and documentation
   }
 }

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
+import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.Message;
@@ -29,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One script, four ways to hear it: inside the program, over Chat, Responses and Messages. */
+/** One script, and every way to hear it: inside the program, and over each of the protocols. */
 @Tag("R379")
 @Timeout(30)
 class ProtocolParityTest {
@@ -69,6 +71,7 @@ class ProtocolParityTest {
       Anthropic.builder().baseUrl(server.uri()).thinkingBudget(1_024).build();
   private final ProviderAdapter responses =
       OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
+  private final ProviderAdapter ollama = Ollama.builder().baseUrl(server.uri()).build();
   private final ProviderAdapter inside = ScriptedModel.of(SCRIPT);
 
   @AfterEach
@@ -76,6 +79,7 @@ class ProtocolParityTest {
     chat.close();
     responses.close();
     messages.close();
+    ollama.close();
     server.close();
     assertEquals(0, server.openConnections());
   }
@@ -86,7 +90,7 @@ class ProtocolParityTest {
         .build();
   }
 
-  /** What all four must agree on; reasons have other words, and totals another provenance. */
+  /** What all must agree on; reasons have other words, and totals another provenance. */
   private static List<Object> meaning(ModelResponse response) {
     List<Part> words =
         response.message().parts().stream()
@@ -111,7 +115,19 @@ class ProtocolParityTest {
     assertEquals(insideSaid.message(), said.message());
     assertEquals(meaning(insideSaid), meaning(chat.model("m-1").generate(call)));
     assertEquals(meaning(insideSaid), meaning(responses.model("m-1").generate(call)));
+    requireSameWords(insideSaid, ollama.model("m-1").generate(call));
     return said;
+  }
+
+  /** Ollama's protocol has no words for refusals and parts of counters. */
+  private static void requireSameWords(ModelResponse expected, ModelResponse said) {
+    assertEquals(meaning(expected).getFirst(), meaning(said).getFirst());
+    assertEquals(expected.usage().input(), said.usage().input());
+    assertEquals(expected.usage().output(), said.usage().output());
+    assertEquals(expected.usage().total().tokens(), said.usage().total().tokens());
+    if (expected.finishReason().kind() != FinishReason.Kind.REFUSAL) {
+      assertEquals(expected.finishReason().kind(), said.finishReason().kind());
+    }
   }
 
   @ParameterizedTest
@@ -166,6 +182,29 @@ class ProtocolParityTest {
     assertTrue(server.exchanges().get(1).body().contains("\"encrypted_content\""));
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Tag("Y47")
+  void aToolRoundWithPlainThinkingIsTheSame(boolean error) throws Exception {
+    LanguageModel model = ollama.model("m-1");
+    List<Message> conversation = new ArrayList<>(List.of(Message.user("A7")));
+    Message asked = model.generate(call(conversation)).message();
+    assertEquals(ProviderState.class, asked.parts().getFirst().getClass());
+    conversation.add(asked);
+    List<ToolResult> results = new ArrayList<>();
+    for (ToolCall call : asked.toolCalls()) {
+      results.add(
+          error
+              ? ToolResult.failure(call, "gone")
+              : ToolResult.success(call, Json.parse("{\"amount\":12.50}")));
+    }
+    conversation.add(Message.tool(results.reversed()));
+    ModelResponse said = model.generate(call(conversation));
+    requireSameWords(chat.model("m-1").generate(call(conversation)), said);
+    assertEquals(error ? "It failed." : "It is paid.", said.message().text());
+    assertTrue(server.exchanges().get(1).body().contains("\"thinking\":\"Hm, A7.\""));
+  }
+
   @Test
   @Tag("Y42")
   @Tag("FR-T23")
@@ -179,7 +218,7 @@ class ProtocolParityTest {
             new Message(Role.ASSISTANT, List.of(foreign, own)),
             Message.tool(
                 List.of(ToolResult.success(own, Json.of(1)), ToolResult.failure(foreign, "gone"))));
-    for (ProviderAdapter adapter : List.of(chat, responses, messages)) {
+    for (ProviderAdapter adapter : List.of(chat, responses, messages, ollama)) {
       // The latest result in the order of the calls is that of the second call, a success.
       ProviderException none =
           assertThrows(
@@ -192,7 +231,7 @@ class ProtocolParityTest {
             new Message(Role.ASSISTANT, List.of(own, foreign)),
             Message.tool(
                 List.of(ToolResult.failure(foreign, "gone"), ToolResult.success(own, Json.of(1)))));
-    for (ProviderAdapter adapter : List.of(chat, responses, messages)) {
+    for (ProviderAdapter adapter : List.of(chat, responses, messages, ollama)) {
       assertEquals("It failed.", adapter.model("m-1").generate(call(failed)).message().text());
     }
   }
@@ -217,6 +256,7 @@ class ProtocolParityTest {
     assertEquals(expected, failure(messages, asked));
     assertEquals(expected, failure(chat, asked));
     assertEquals(expected, failure(responses, asked));
+    assertEquals(expected, failure(ollama, asked));
   }
 
   /** Without the code: each protocol has its own words for a status. */

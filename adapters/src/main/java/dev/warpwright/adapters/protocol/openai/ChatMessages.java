@@ -111,7 +111,7 @@ final class ChatMessages {
     if (calls.isEmpty()) {
       return;
     }
-    requireTextBeforeCalls(message);
+    RequestRules.requireTextBeforeCalls(message);
     ArrayNode toolCalls = turn.putArray("tool_calls");
     for (ToolCall call : calls) {
       toolCalls
@@ -121,17 +121,6 @@ final class ChatMessages {
           .putObject("function")
           .put("name", call.name())
           .put("arguments", call.input().text());
-    }
-  }
-
-  /** Text after calls has no place in this protocol, and moving it would change its meaning. */
-  private static void requireTextBeforeCalls(Message message) {
-    boolean called = false;
-    for (Part part : message.parts()) {
-      if (called && part instanceof Part.Text(String text) && !text.isEmpty()) {
-        throw RequestRules.refused("Text after a tool call cannot be sent in this protocol.");
-      }
-      called |= part instanceof ToolCall;
     }
   }
 

@@ -1,0 +1,18 @@
+package dev.warpwright.adapters;
+
+import dev.warpwright.adapters.ollama.Ollama;
+import java.net.URI;
+
+/** The adapter of Ollama's chat keeps the contract of models. */
+final class OllamaContractTest extends HttpContract {
+  @Override
+  HttpAdapter adapter(URI baseUrl) {
+    return Ollama.builder().baseUrl(baseUrl).build();
+  }
+
+  /** Its streams begin with output, which stands in the first half. */
+  @Override
+  String brokenBody() {
+    return "\"cut\": { \"bytes\": 30, \"end\": \"RESET\" }";
+  }
+}
