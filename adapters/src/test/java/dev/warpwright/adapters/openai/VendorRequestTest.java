@@ -490,6 +490,25 @@ final class VendorRequestTest {
   }
 
   @Test
+  @Tag("R376")
+  void tools_that_a_vendor_runs_itself_stand_before_those_of_the_call() throws Exception {
+    String body =
+        server.body(
+            Vendor.ZAI,
+            VendorServer.facts(),
+            hi().tools(List.of(TOOL))
+                .providerOptions(Json.parse("{\"tools\":[{\"type\":\"web_search\"}]}"))
+                .build());
+    assertEquals(
+        "{\"tools\":[{\"type\":\"web_search\"},"
+            + CHAT_TOOLS.substring(",\"tools\":[".length())
+            + ","
+            + CHAT_HI.substring(1)
+            + ",\"stream\":false}",
+        body);
+  }
+
+  @Test
   void openrouter_tries_no_other_upstream_unless_it_may() throws Exception {
     for (boolean may : List.of(true, false)) {
       String body =

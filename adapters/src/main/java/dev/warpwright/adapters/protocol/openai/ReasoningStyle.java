@@ -87,7 +87,7 @@ public enum ReasoningStyle {
       boolean canReason = asked.facts().capabilities().has(Capability.REASONING);
       if ((saysSo || (canReason && asked.reasons()))
           && (body.has("tools") || replaysReasoning(body))) {
-        ObjectNode thinking = object(body, SWITCH_MEMBER);
+        ObjectNode thinking = Members.object(body, SWITCH_MEMBER);
         if (!thinking.has("type")) {
           thinking.put("type", "enabled");
         }
@@ -122,7 +122,7 @@ public enum ReasoningStyle {
           .wanted()
           .ifPresent(
               reasoning -> {
-                ObjectNode object = object(body, "reasoning");
+                ObjectNode object = Members.object(body, "reasoning");
                 switch (reasoning) {
                   case Reasoning.ByEffort(Effort effort) -> {
                     object.remove("max_tokens"); // it takes one of them
@@ -158,11 +158,8 @@ public enum ReasoningStyle {
   abstract void write(ReasoningAsked asked, ObjectNode body);
 
   private static ObjectNode turn(Effort effort, ObjectNode body) {
-    return object(body, SWITCH_MEMBER).put("type", effort == Effort.NONE ? "disabled" : "enabled");
-  }
-
-  private static ObjectNode object(ObjectNode body, String member) {
-    return body.get(member) instanceof ObjectNode given ? given : body.putObject(member);
+    return Members.object(body, SWITCH_MEMBER)
+        .put("type", effort == Effort.NONE ? "disabled" : "enabled");
   }
 
   private static boolean replaysReasoning(ObjectNode body) {
