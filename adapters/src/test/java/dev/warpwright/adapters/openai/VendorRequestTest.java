@@ -193,12 +193,21 @@ final class VendorRequestTest {
         "The effort of reasoning must be one of [HIGH, MAX] for this model, but is LOW.", refusal);
   }
 
-  @Test
-  void an_effort_of_which_z_ai_knows_the_word_is_sent_beside_the_switch() throws Exception {
-    ModelFacts facts = VendorServer.facts(Set.of(Effort.HIGH, Effort.MAX));
+  @ParameterizedTest
+  @CsvSource({"LOW, low", "HIGH, high", "MAX, max"})
+  void an_effort_that_is_known_to_be_taken_is_sent_beside_the_switch(String asked, String word)
+      throws Exception {
+    Set<Effort> efforts = Set.of(Effort.LOW, Effort.HIGH, Effort.MAX);
+    ModelCall call = hi().reasoning(reasoning(asked)).build();
+    String written = ",\"reasoning_effort\":\"" + word + "\"";
+    for (String id : List.of("zai", "deepseek")) {
+      assertEquals(
+          ",\"thinking\":{\"type\":\"enabled\"}" + written,
+          members(id, VendorServer.facts(efforts), call));
+    }
     assertEquals(
-        ",\"thinking\":{\"type\":\"enabled\"},\"reasoning_effort\":\"max\"",
-        members("zai", facts, hi().reasoning(reasoning("MAX")).build()));
+        written,
+        members("kimi", VendorServer.facts(efforts, ModelTrait.MAX_COMPLETION_TOKENS), call));
   }
 
   @Test

@@ -136,10 +136,10 @@ record ReasoningAsked(ModelFacts facts, Optional<Reasoning> wanted, boolean reas
             });
   }
 
-  /** Checks an effort against those for which the vendor has words. */
+  /** Checks an effort against those that the vendor takes of a model of which it is not known. */
   void require(Effort effort, Effort first, Effort... more) {
     Set<Effort> taken = EnumSet.of(first, more);
-    if (!taken.contains(effort)) {
+    if (facts.efforts().isEmpty() && !taken.contains(effort)) {
       throw refused(effort, taken);
     }
   }
