@@ -12,6 +12,7 @@ module dev.warpwright.adapters {
 
   exports dev.warpwright.adapters;
   exports dev.warpwright.adapters.anthropic;
+  exports dev.warpwright.adapters.conformance;
   exports dev.warpwright.adapters.google;
   exports dev.warpwright.adapters.openai;
   exports dev.warpwright.adapters.scripted;

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
   private final ConnectionSettings settings;
   private @Nullable Function<String, ModelCapabilities> declared;
+  private @Nullable ModelFile models;
 
   /**
    * Begins with nothing set.
@@ -96,11 +97,12 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
   }
 
   /**
-   * Declares what each model can do, in place of what is known of it.
+   * Declares what each model can do, in place of what is known of it; its efforts and its own rules
+   * stay as they are known.
    *
-   * <p>No protocol can be asked. Of a model that is not known an adapter assumes that it takes text
-   * and tools, and images, requests to reason and requests for objects go elsewhere. Objects need
-   * {@code STRUCTURED_OUTPUT} or {@code JSON_MODE}.
+   * <p>No protocol can be asked. Of a model that is not {@linkplain #models(ModelFile) known} an
+   * adapter assumes that it takes text and tools, and images, requests to reason and requests for
+   * objects go elsewhere. Objects need {@code STRUCTURED_OUTPUT} or {@code JSON_MODE}.
    *
    * @param declared the capabilities of a model id; called for every operation and target, must not
    *     block
@@ -108,6 +110,18 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
    */
   public final B capabilities(Function<String, ModelCapabilities> declared) {
     this.declared = Objects.requireNonNull(declared, "declared");
+    return self();
+  }
+
+  /**
+   * Sets what is known of models; by default the {@linkplain ModelFile#supplied() file that this
+   * library brings}.
+   *
+   * @param models the file, in which the provider's models stand under its vendor's id
+   * @return this builder
+   */
+  public final B models(ModelFile models) {
+    this.models = Objects.requireNonNull(models, "models");
     return self();
   }
 
@@ -177,15 +191,21 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
   }
 
   /**
-   * What is known of models.
+   * What is known of models: what the program declares, before what the file knows, before what the
+   * protocol lets one assume.
    *
+   * @param vendor under which id the file knows the provider's models
    * @param otherwise what counts for a model of which nothing is known
    * @return the facts of a model id
    */
-  protected final Function<String, ModelFacts> facts(ModelCapabilities otherwise) {
+  protected final Function<String, ModelFacts> facts(String vendor, ModelCapabilities otherwise) {
     ModelFacts unknown = ModelFacts.of(otherwise);
+    ModelFile file = models == null ? ModelFile.supplied() : models;
     Function<String, ModelCapabilities> own = declared;
-    return modelId -> own == null ? unknown : unknown.with(own.apply(modelId));
+    return modelId -> {
+      ModelFacts known = file.facts(vendor, modelId).orElse(unknown);
+      return own == null ? known : known.with(own.apply(modelId));
+    };
   }
 
   /** Shows whether there is a key, not the key. */

@@ -18,5 +18,14 @@ public enum ModelTrait {
   /** Its limit of output tokens is called {@code max_completion_tokens}. */
   MAX_COMPLETION_TOKENS,
   /** A tool can be forbidden or left to it, but not demanded. */
-  NO_REQUIRED_TOOL
+  NO_REQUIRED_TOOL,
+  /** How hard it reasons can be said, but no budget of tokens. */
+  NO_REASONING_BUDGET,
+  /** It takes a budget of tokens for reasoning, but no effort. */
+  NO_REASONING_EFFORT,
+  /**
+   * In Chat Completions it calls tools only while it is told not to reason at all; in Responses it
+   * does both.
+   */
+  CHAT_TOOLS_WITHOUT_REASONING
 }

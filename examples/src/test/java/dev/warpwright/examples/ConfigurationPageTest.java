@@ -68,6 +68,7 @@ final class ConfigurationPageTest {
           "ProviderException.Builder",
           "ScriptedModel.Builder",
           "ScriptedServer.Builder",
+          "Conformance.Builder",
           "ValuationPolicy");
 
   /** What a row may name as a default. */

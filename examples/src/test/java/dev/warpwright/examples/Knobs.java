@@ -341,6 +341,7 @@ final class Knobs {
             .read("header/2", builder -> Knob.valueOf(settings(builder), "headers"))
             .read("tokens/1", builder -> Knob.valueOf(settings(builder), "authorization"))
             .field("capabilities/1", "declared")
+            .field("models/1", "models")
             .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
             .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
             .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))

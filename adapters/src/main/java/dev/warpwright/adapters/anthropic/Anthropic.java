@@ -162,7 +162,7 @@ public final class Anthropic {
         headers.put("anthropic-beta", String.join(",", betas));
       }
       Connection connection = settings.connect(headers, MessagesErrors.TABLE);
-      Function<String, ModelFacts> facts = facts(TEXT_AND_TOOLS);
+      Function<String, ModelFacts> facts = facts("anthropic", TEXT_AND_TOOLS);
       Thinking byDefault = thinking;
       return new ConnectedAdapter(
           "Anthropic",

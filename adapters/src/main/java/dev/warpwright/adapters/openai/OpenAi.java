@@ -111,7 +111,8 @@ public final class OpenAi {
                 .formatted(vendor.apis(), vendor.defaults().provider(), api));
       }
       Connection connection = settings.connect(Map.of(), vendor.errors());
-      Function<String, ModelFacts> facts = facts(vendor.capabilities()).andThen(vendor::fitting);
+      Function<String, ModelFacts> facts =
+          facts(vendor.id(), vendor.capabilities()).andThen(vendor::fitting);
       Api forced = api;
       return new ConnectedAdapter(
           "OpenAi",

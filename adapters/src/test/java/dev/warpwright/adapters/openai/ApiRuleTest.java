@@ -127,6 +127,23 @@ final class ApiRuleTest {
         vendor(vendor).rule().choose(call(what), VendorServer.facts(), what.endsWith(" stream")));
   }
 
+  @Test
+  void a_model_that_reasons_over_tools_in_responses_only_is_asked_there() {
+    ModelFacts facts = VendorServer.facts(ModelTrait.CHAT_TOOLS_WITHOUT_REASONING);
+    ApiRule rule = Vendor.OPENAI.rule();
+    ModelCall tools = call("tools");
+    ModelCall withoutReasoning =
+        ModelCall.builder(List.of())
+            .tools(tools.tools())
+            .reasoning(Optional.of(Reasoning.effort(Reasoning.Effort.NONE)))
+            .build();
+    assertEquals(Api.RESPONSES, rule.choose(tools, facts, false));
+    assertEquals(Api.CHAT, rule.choose(withoutReasoning, facts, false));
+    assertEquals(Api.CHAT, rule.choose(call("effort"), facts, false));
+    String refusal = server.refusal(Vendor.OPENAI, facts, Api.CHAT, tools);
+    assertTrue(refusal.contains("effort NONE"), refusal);
+  }
+
   @ParameterizedTest
   @CsvSource({"OPENAI", "AZURE", "META", "QWEN", "XAI"})
   void a_model_that_is_offered_in_responses_only_is_asked_there(String vendor) {

@@ -171,6 +171,8 @@ final class VendorRequestTest {
         "meta     | - | NONE   | always reasons",
         "zai      | - | BUDGET | not a budget of tokens",
         "qwen     | REASONS_ALWAYS | NONE | always reasons",
+        "qwen     | NO_REASONING_BUDGET | BUDGET | not a budget of tokens",
+        "openrouter | NO_REASONING_EFFORT | LOW | no effort",
         "qwen     | REASONING_BUDGET_REQUIRED | LOW | demands a budget of tokens",
         "qwen     | REASONING_BUDGET_REQUIRED | -   | demands a budget of tokens"
       })
