@@ -6,6 +6,7 @@ import dev.warpwright.adapters.wire.RequestRules;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Reasoning;
+import java.util.Optional;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
@@ -91,6 +92,11 @@ enum ApiRule {
           "This model is offered in Responses only, and Chat Completions was asked for: leave out"
               + " api(…), or set Api.RESPONSES.");
     }
+    if (reasonsOverTools(call, facts)) {
+      throw RequestRules.refused(
+          "This model reasons over tools in Responses only, and Chat Completions was asked for:"
+              + " leave out api(…), or ask for the effort NONE.");
+    }
     if (offersHostedTools(call)) {
       throw RequestRules.refused(
           "Tools that the vendor runs itself are offered in Responses only, and Chat Completions"
@@ -99,7 +105,16 @@ enum ApiRule {
   }
 
   private static boolean needsResponses(ModelCall call, ModelFacts facts) {
-    return facts.has(ModelTrait.RESPONSES_ONLY) || offersHostedTools(call);
+    return facts.has(ModelTrait.RESPONSES_ONLY)
+        || offersHostedTools(call)
+        || reasonsOverTools(call, facts);
+  }
+
+  /** Whether a model would have to do at once what it does in Responses only. */
+  private static boolean reasonsOverTools(ModelCall call, ModelFacts facts) {
+    return facts.has(ModelTrait.CHAT_TOOLS_WITHOUT_REASONING)
+        && !call.tools().isEmpty()
+        && !call.reasoning().equals(Optional.of(Reasoning.effort(Reasoning.Effort.NONE)));
   }
 
   private static boolean offersHostedTools(ModelCall call) {

@@ -35,10 +35,11 @@ import org.jspecify.annotations.Nullable;
  * last event of a stream repeats the whole answer.
  *
  * <p>Tools that the vendor runs itself are asked for with the provider options of a request: their
- * {@code tools} stand before those of the call. What became of such tools is private state too. A
- * failure behind which one may have acted has the kind TOOL_CALL and is never repeated: one with
- * such a call in its answer, or, where no answer came or one broke off, one of a request that
- * offered such a tool. Searching and drawing count as without effects.
+ * {@code tools} stand before those of the call. What became of such tools is private state in
+ * Responses, and not shown in Chat Completions. A failure behind which one may have acted has the
+ * kind TOOL_CALL and is never repeated: one with such a call in its answer, or, where no answer
+ * shows it, one of a request that offered such a tool. Searching and drawing count as without
+ * effects.
  */
 public final class OpenAi {
   private OpenAi() {}

@@ -353,12 +353,14 @@ public final class Vendor {
   }
 
   /**
-   * The facts of a model as far as the vendor's protocols can use them: one that always thinks
-   * takes no tool calls of an earlier conversation where it would have to think over them.
+   * The facts of a model as far as the vendor's protocols can use them: they mark no errors of
+   * tools, and a model that always thinks takes no tool calls of an earlier conversation where it
+   * would have to think over them.
    */
   ModelFacts fitting(ModelFacts facts) {
-    boolean cannotGoOn =
+    boolean thinksOverThem =
         chat.has(Quirk.THINKS_OVER_OWN_CALLS_ONLY) && facts.has(ModelTrait.REASONS_ALWAYS);
+    boolean cannotGoOn = thinksOverThem || facts.capabilities().toolHistory() == ToolHistory.NATIVE;
     return cannotGoOn ? facts.with(facts.capabilities().with(ToolHistory.NONE)) : facts;
   }
 

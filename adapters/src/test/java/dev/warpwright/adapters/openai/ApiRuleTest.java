@@ -1,6 +1,8 @@
 package dev.warpwright.adapters.openai;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.ModelFacts;
@@ -9,6 +11,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.OutputFormat;
+import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.ToolSpec;
 import java.net.URI;
@@ -17,8 +20,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -122,6 +127,23 @@ final class ApiRuleTest {
         vendor(vendor).rule().choose(call(what), VendorServer.facts(), what.endsWith(" stream")));
   }
 
+  @Test
+  void a_model_that_reasons_over_tools_in_responses_only_is_asked_there() {
+    ModelFacts facts = VendorServer.facts(ModelTrait.CHAT_TOOLS_WITHOUT_REASONING);
+    ApiRule rule = Vendor.OPENAI.rule();
+    ModelCall tools = call("tools");
+    ModelCall withoutReasoning =
+        ModelCall.builder(List.of())
+            .tools(tools.tools())
+            .reasoning(Optional.of(Reasoning.effort(Reasoning.Effort.NONE)))
+            .build();
+    assertEquals(Api.RESPONSES, rule.choose(tools, facts, false));
+    assertEquals(Api.CHAT, rule.choose(withoutReasoning, facts, false));
+    assertEquals(Api.CHAT, rule.choose(call("effort"), facts, false));
+    String refusal = server.refusal(Vendor.OPENAI, facts, Api.CHAT, tools);
+    assertTrue(refusal.contains("effort NONE"), refusal);
+  }
+
   @ParameterizedTest
   @CsvSource({"OPENAI", "AZURE", "META", "QWEN", "XAI"})
   void a_model_that_is_offered_in_responses_only_is_asked_there(String vendor) {
@@ -171,11 +193,32 @@ final class ApiRuleTest {
     assertEquals("/responses", server.lastPath());
   }
 
-  @Test
-  void only_a_call_that_goes_to_responses_may_act() {
+  @ParameterizedTest
+  @CsvSource({
+    "OPENAI, code_interpreter, true",
+    "ZAI, mcp, true",
+    "OPENROUTER, something_new, true",
+    "OPENAI, web_search, false",
+    "ZAI, web_search, false",
+    "KIMI, function, false"
+  })
+  @Tag("R97")
+  void what_a_vendor_runs_itself_may_have_acted_when_a_call_fails(
+      String vendor, String type, boolean mayAct) {
     ModelCall call =
-        options(ModelCall.builder(List.of()), "{\"tools\":[{\"type\":\"code_interpreter\"}]}");
-    assertTrue(server.model(Vendor.OPENAI, VendorServer.facts(), null).mayAct(call));
-    assertTrue(!server.model(Vendor.OPENAI, VendorServer.facts(), Api.CHAT).mayAct(call));
+        options(
+            ModelCall.builder(List.of(Message.user("Hi"))),
+            "{\"tools\":[{\"type\":\"" + type + "\"}]}");
+    VendorModel model = server.model(vendor(vendor), VendorServer.facts(), null);
+    assertEquals(mayAct, model.mayAct(call));
+    server.answering("503 Service Unavailable", "", "{}");
+    for (Executable asking :
+        List.<Executable>of(() -> model.generate(call), () -> model.stream(call, event -> {}))) {
+      ProviderException failure = assertThrows(ProviderException.class, asking);
+      assertEquals(mayAct, failure.mayHaveActed());
+      assertEquals(503, failure.status());
+    }
+    server.answering("400 Bad Request", "", "{}");
+    assertFalse(assertThrows(ProviderException.class, () -> model.generate(call)).mayHaveActed());
   }
 }

@@ -171,6 +171,8 @@ final class VendorRequestTest {
         "meta     | - | NONE   | always reasons",
         "zai      | - | BUDGET | not a budget of tokens",
         "qwen     | REASONS_ALWAYS | NONE | always reasons",
+        "qwen     | NO_REASONING_BUDGET | BUDGET | not a budget of tokens",
+        "openrouter | NO_REASONING_EFFORT | LOW | no effort",
         "qwen     | REASONING_BUDGET_REQUIRED | LOW | demands a budget of tokens",
         "qwen     | REASONING_BUDGET_REQUIRED | -   | demands a budget of tokens"
       })
@@ -193,12 +195,21 @@ final class VendorRequestTest {
         "The effort of reasoning must be one of [HIGH, MAX] for this model, but is LOW.", refusal);
   }
 
-  @Test
-  void an_effort_of_which_z_ai_knows_the_word_is_sent_beside_the_switch() throws Exception {
-    ModelFacts facts = VendorServer.facts(Set.of(Effort.HIGH, Effort.MAX));
+  @ParameterizedTest
+  @CsvSource({"LOW, low", "HIGH, high", "MAX, max"})
+  void an_effort_that_is_known_to_be_taken_is_sent_beside_the_switch(String asked, String word)
+      throws Exception {
+    Set<Effort> efforts = Set.of(Effort.LOW, Effort.HIGH, Effort.MAX);
+    ModelCall call = hi().reasoning(reasoning(asked)).build();
+    String written = ",\"reasoning_effort\":\"" + word + "\"";
+    for (String id : List.of("zai", "deepseek")) {
+      assertEquals(
+          ",\"thinking\":{\"type\":\"enabled\"}" + written,
+          members(id, VendorServer.facts(efforts), call));
+    }
     assertEquals(
-        ",\"thinking\":{\"type\":\"enabled\"},\"reasoning_effort\":\"max\"",
-        members("zai", facts, hi().reasoning(reasoning("MAX")).build()));
+        written,
+        members("kimi", VendorServer.facts(efforts, ModelTrait.MAX_COMPLETION_TOKENS), call));
   }
 
   @Test
@@ -487,6 +498,25 @@ final class VendorRequestTest {
     assertTrue(server.lastRequest().contains("Accept: text/event-stream\r\n"));
     server.stream(vendor(id), VendorServer.facts(), hi().build());
     assertTrue(!server.lastBody().contains("tool_stream"), server.lastBody());
+  }
+
+  @Test
+  @Tag("R376")
+  void tools_that_a_vendor_runs_itself_stand_before_those_of_the_call() throws Exception {
+    String body =
+        server.body(
+            Vendor.ZAI,
+            VendorServer.facts(),
+            hi().tools(List.of(TOOL))
+                .providerOptions(Json.parse("{\"tools\":[{\"type\":\"web_search\"}]}"))
+                .build());
+    assertEquals(
+        "{\"tools\":[{\"type\":\"web_search\"},"
+            + CHAT_TOOLS.substring(",\"tools\":[".length())
+            + ","
+            + CHAT_HI.substring(1)
+            + ",\"stream\":false}",
+        body);
   }
 
   @Test

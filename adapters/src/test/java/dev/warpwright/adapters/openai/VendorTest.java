@@ -134,6 +134,29 @@ final class VendorTest {
     assertEquals(
         ToolHistory.JSON,
         vendor.fitting(VendorServer.facts().with(declared)).capabilities().toolHistory());
+    assertEquals(
+        ToolHistory.NONE,
+        vendor
+            .fitting(VendorServer.facts().with(declared.with(ToolHistory.NATIVE)))
+            .capabilities()
+            .toolHistory());
+  }
+
+  @Test
+  @Tag("R201")
+  void what_the_file_of_models_knows_decides_the_protocol_and_the_history() throws Exception {
+    try (HttpAdapter openAi =
+            OpenAi.builder(Vendor.OPENAI).apiKey("k").baseUrl(server.uri()).build();
+        HttpAdapter deepSeek =
+            OpenAi.builder(Vendor.DEEPSEEK).apiKey("k").baseUrl(server.uri()).build()) {
+      openAi.model("o3-pro").generate(HI);
+      assertEquals("/responses", server.lastPath());
+      openAi.model("gpt-4o").generate(HI);
+      assertEquals("/chat/completions", server.lastPath());
+      assertEquals(
+          ToolHistory.NONE, deepSeek.model("deepseek-reasoner").capabilities().toolHistory());
+      assertEquals(ToolHistory.JSON, deepSeek.model("deepseek-chat").capabilities().toolHistory());
+    }
   }
 
   @ParameterizedTest

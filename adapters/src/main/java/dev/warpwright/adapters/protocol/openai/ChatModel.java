@@ -8,6 +8,7 @@ import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.adapters.wire.WireModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderException;
 
 /** A model that is spoken to in Chat Completions. Source of the format: OpenAI's API reference. */
 public final class ChatModel extends WireModel {
@@ -28,22 +29,42 @@ public final class ChatModel extends WireModel {
     this.request = new ChatRequest(dialect, modelId, facts);
   }
 
+  @Override
+  public boolean mayAct(ModelCall call) {
+    return HostedTools.mayAct(call);
+  }
+
   /** A model that answers in streams only is streamed, and nobody is told. */
   @Override
   public ModelResponse generate(ModelCall call) throws InterruptedException {
     if (facts.has(ModelTrait.STREAMS_ONLY)) {
       return stream(call, event -> {});
     }
-    return connection.post(dialect.path().of(modelId, false), request.body(call), reader(call));
+    byte[] body = request.body(call);
+    try {
+      return connection.post(dialect.path().of(modelId, false), body, reader(call));
+    } catch (ProviderException e) {
+      throw judged(e, call);
+    }
   }
 
   @Override
   public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
-    return connection.stream(
-        dialect.path().of(modelId, true),
-        request.streamed(call),
-        BodyType.EVENTS,
-        EventStream.of(failures(), events, headers -> new ChatStream(reader(call), headers)));
+    byte[] body = request.streamed(call);
+    try {
+      return connection.stream(
+          dialect.path().of(modelId, true),
+          body,
+          BodyType.EVENTS,
+          EventStream.of(failures(), events, headers -> new ChatStream(reader(call), headers)));
+    } catch (ProviderException e) {
+      throw judged(e, call);
+    }
+  }
+
+  /** What tools of the vendor have done this protocol does not show: what was offered decides. */
+  private ProviderException judged(ProviderException e, ModelCall call) {
+    return HostedTools.mayHaveActed(call, e) ? failures().hostedTool(e, true) : e;
   }
 
   private ChatResponse reader(ModelCall call) {

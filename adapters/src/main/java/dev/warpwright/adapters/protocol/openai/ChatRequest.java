@@ -27,6 +27,8 @@ import tools.jackson.databind.node.ObjectNode;
  *       call's result tells the model what was wrong.
  *   <li>A turn that holds only calls has the content null, or empty where the vendor wants that.
  *   <li>Of private state only what {@link PrivateReasoning} names is sent.
+ *   <li>Tools add to those of the provider options, so that those can be asked for that a vendor
+ *       runs itself.
  *   <li>A form of answer is asked for as {@link OpenAiFormat} says.
  * </ul>
  *
@@ -45,7 +47,7 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
   byte[] streamed(ModelCall call) {
     ObjectNode body = members(call).put("stream", true);
     if (!dialect.has(Quirk.NO_STREAM_OPTIONS)) {
-      object(body, "stream_options").put("include_usage", true);
+      Members.object(body, "stream_options").put("include_usage", true);
     }
     if (dialect.has(Quirk.TOOL_STREAM) && body.has("tools")) {
       body.put("tool_stream", true);
@@ -55,10 +57,6 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
 
   private static byte[] utf8(ObjectNode body) {
     return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static ObjectNode object(ObjectNode body, String member) {
-    return body.get(member) instanceof ObjectNode given ? given : body.putObject(member);
   }
 
   private ObjectNode members(ModelCall call) {
@@ -76,7 +74,7 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
     call.maxTokens().ifPresent(limit -> limit(limit, call, body));
     dialect.reasoning().write(asked, body);
     if (dialect.has(Quirk.UPSTREAM_FALLBACK)) {
-      object(body, "provider").putIfAbsent("allow_fallbacks", BooleanNode.FALSE);
+      Members.object(body, "provider").putIfAbsent("allow_fallbacks", BooleanNode.FALSE);
     }
     call.output().ifPresent(format -> format(format, body.putObject("response_format")));
     asked.check(body, dialect.notWhileReasoning());
@@ -106,7 +104,7 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
       return; // the protocol refuses a tool choice without tools
     }
     ToolRules.checkChoice(call.toolChoice(), asked, dialect.quirks());
-    ArrayNode tools = body.putArray("tools");
+    ArrayNode tools = Members.array(body, "tools");
     for (ToolSpec tool : call.tools()) {
       ObjectNode function = tools.addObject().put("type", "function").putObject("function");
       function.put("name", tool.name());

@@ -25,6 +25,8 @@ import tools.jackson.databind.node.ObjectNode;
  * @param reasons whether the model will reason, as far as that is known
  */
 record ReasoningAsked(ModelFacts facts, Optional<Reasoning> wanted, boolean reasons) {
+  private static final String NO_BUDGET =
+      "This model takes an effort of reasoning, not a budget of tokens.";
   private static final Set<String> SAMPLING = Set.of("temperature", "top_p");
 
   /**
@@ -101,7 +103,13 @@ record ReasoningAsked(ModelFacts facts, Optional<Reasoning> wanted, boolean reas
 
   private static void require(Reasoning reasoning, ModelFacts facts, Set<Quirk> quirks) {
     if (!(reasoning instanceof Reasoning.ByEffort(Effort effort))) {
+      if (facts.has(ModelTrait.NO_REASONING_BUDGET)) {
+        throw RequestRules.refused(NO_BUDGET);
+      }
       return;
+    }
+    if (effort != Effort.NONE && facts.has(ModelTrait.NO_REASONING_EFFORT)) {
+      throw RequestRules.refused("This model takes a budget of tokens for reasoning, no effort.");
     }
     boolean cannotBeOff =
         facts.has(ModelTrait.REASONS_ALWAYS) || quirks.contains(Quirk.NO_EFFORT_NONE);
@@ -130,16 +138,14 @@ record ReasoningAsked(ModelFacts facts, Optional<Reasoning> wanted, boolean reas
         reasoning ->
             switch (reasoning) {
               case Reasoning.ByEffort(Effort effort) -> effort;
-              case Reasoning.ByBudget _ ->
-                  throw RequestRules.refused(
-                      "This model takes an effort of reasoning, not a budget of tokens.");
+              case Reasoning.ByBudget _ -> throw RequestRules.refused(NO_BUDGET);
             });
   }
 
-  /** Checks an effort against those for which the vendor has words. */
+  /** Checks an effort against those that the vendor takes of a model of which it is not known. */
   void require(Effort effort, Effort first, Effort... more) {
     Set<Effort> taken = EnumSet.of(first, more);
-    if (!taken.contains(effort)) {
+    if (facts.efforts().isEmpty() && !taken.contains(effort)) {
       throw refused(effort, taken);
     }
   }

@@ -37,15 +37,15 @@ public enum ReasoningStyle {
                 asked.require(effort, Effort.NONE, Effort.HIGH, Effort.MAX);
                 turn(effort, body);
                 if (effort != Effort.NONE) {
-                  body.put(WORD, effort == Effort.MAX ? "max" : "high");
+                  body.put(WORD, word(effort));
                 }
               });
     }
   },
 
   /**
-   * Kimi: models whose limit is {@code max_completion_tokens} reason as much as they can; the
-   * others have the switch, and those that always reason keep what they thought.
+   * Kimi: models whose limit is {@code max_completion_tokens} have an effort, by default the most;
+   * the others have the switch, and those that always reason keep what they thought.
    */
   KIMI {
     @Override
@@ -56,7 +56,7 @@ public enum ReasoningStyle {
               effort -> {
                 if (asked.facts().has(ModelTrait.MAX_COMPLETION_TOKENS)) {
                   asked.require(effort, Effort.MAX);
-                  body.put(WORD, "max");
+                  body.put(WORD, word(effort));
                   return;
                 }
                 ObjectNode thinking = turn(effort, body);
@@ -80,14 +80,14 @@ public enum ReasoningStyle {
               effort -> {
                 turn(effort, body);
                 if (effort != Effort.NONE && !asked.facts().efforts().isEmpty()) {
-                  body.put(WORD, effort == Effort.MAX ? "max" : OpenAiEffort.word(effort));
+                  body.put(WORD, word(effort));
                 }
               });
       boolean saysSo = body.path(SWITCH_MEMBER).path("type").asString("").equals("enabled");
       boolean canReason = asked.facts().capabilities().has(Capability.REASONING);
       if ((saysSo || (canReason && asked.reasons()))
           && (body.has("tools") || replaysReasoning(body))) {
-        ObjectNode thinking = object(body, SWITCH_MEMBER);
+        ObjectNode thinking = Members.object(body, SWITCH_MEMBER);
         if (!thinking.has("type")) {
           thinking.put("type", "enabled");
         }
@@ -122,7 +122,7 @@ public enum ReasoningStyle {
           .wanted()
           .ifPresent(
               reasoning -> {
-                ObjectNode object = object(body, "reasoning");
+                ObjectNode object = Members.object(body, "reasoning");
                 switch (reasoning) {
                   case Reasoning.ByEffort(Effort effort) -> {
                     object.remove("max_tokens"); // it takes one of them
@@ -158,11 +158,13 @@ public enum ReasoningStyle {
   abstract void write(ReasoningAsked asked, ObjectNode body);
 
   private static ObjectNode turn(Effort effort, ObjectNode body) {
-    return object(body, SWITCH_MEMBER).put("type", effort == Effort.NONE ? "disabled" : "enabled");
+    return Members.object(body, SWITCH_MEMBER)
+        .put("type", effort == Effort.NONE ? "disabled" : "enabled");
   }
 
-  private static ObjectNode object(ObjectNode body, String member) {
-    return body.get(member) instanceof ObjectNode given ? given : body.putObject(member);
+  /** Other vendors call the most by a word of its own. */
+  private static String word(Effort effort) {
+    return effort == Effort.MAX ? "max" : OpenAiEffort.word(effort);
   }
 
   private static boolean replaysReasoning(ObjectNode body) {

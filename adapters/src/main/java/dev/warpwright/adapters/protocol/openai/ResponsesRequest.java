@@ -77,7 +77,7 @@ record ResponsesRequest(ResponsesDialect dialect, String modelId, ModelFacts fac
     call.maxTokens().ifPresent(limit -> limit(limit, body));
     asked.effort().ifPresent(effort -> effort(effort, body));
     if (wantsEncrypted(call)) {
-      ArrayNode include = array(body, "include");
+      ArrayNode include = Members.array(body, "include");
       if (include.values().stream().noneMatch(one -> one.asString("").equals(ENCRYPTED))) {
         include.add(ENCRYPTED);
       }
@@ -102,7 +102,7 @@ record ResponsesRequest(ResponsesDialect dialect, String modelId, ModelFacts fac
       return;
     }
     Effort named = switches && effort == Effort.LOW ? Effort.MINIMAL : effort;
-    object(body, "reasoning").put("effort", OpenAiEffort.word(named));
+    Members.object(body, "reasoning").put("effort", OpenAiEffort.word(named));
   }
 
   private boolean wantsEncrypted(ModelCall call) {
@@ -120,15 +120,7 @@ record ResponsesRequest(ResponsesDialect dialect, String modelId, ModelFacts fac
           "This vendor takes a form of answer in Chat Completions only, and Responses was asked"
               + " for.");
     }
-    OpenAiFormat.writeResponses(format, object(body, "text").putObject("format"));
-  }
-
-  private static ObjectNode object(ObjectNode body, String member) {
-    return body.get(member) instanceof ObjectNode given ? given : body.putObject(member);
-  }
-
-  private static ArrayNode array(ObjectNode body, String member) {
-    return body.get(member) instanceof ArrayNode given ? given : body.putArray(member);
+    OpenAiFormat.writeResponses(format, Members.object(body, "text").putObject("format"));
   }
 
   private void tools(ModelCall call, ReasoningAsked asked, ObjectNode body) {
@@ -136,7 +128,7 @@ record ResponsesRequest(ResponsesDialect dialect, String modelId, ModelFacts fac
       return;
     }
     ToolRules.checkChoice(call.toolChoice(), asked, dialect.quirks());
-    ArrayNode tools = array(body, "tools");
+    ArrayNode tools = Members.array(body, "tools");
     for (ToolSpec tool : call.tools()) {
       ObjectNode written = tools.addObject().put("type", "function").put("name", tool.name());
       written.put("description", tool.description());
