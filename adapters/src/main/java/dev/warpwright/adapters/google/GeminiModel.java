@@ -60,7 +60,7 @@ final class GeminiModel extends WireModel {
   }
 
   @Override
-  public ModelResponse generate(ModelCall call) throws InterruptedException {
+  protected ModelResponse whole(ModelCall call) throws InterruptedException {
     return connection.post(
         path + ":generateContent",
         GeminiRequest.body(modelId, call),
@@ -68,7 +68,7 @@ final class GeminiModel extends WireModel {
   }
 
   @Override
-  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+  protected ModelResponse pieces(ModelCall call, Events events) throws InterruptedException {
     return connection.stream(
         path + ":streamGenerateContent?alt=sse",
         GeminiRequest.body(modelId, call),

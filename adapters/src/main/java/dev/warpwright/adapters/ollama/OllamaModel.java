@@ -21,7 +21,7 @@ final class OllamaModel extends WireModel {
   }
 
   @Override
-  public ModelResponse generate(ModelCall call) throws InterruptedException {
+  protected ModelResponse whole(ModelCall call) throws InterruptedException {
     return connection.post(
         path,
         OllamaRequest.body(modelId, call),
@@ -29,7 +29,7 @@ final class OllamaModel extends WireModel {
   }
 
   @Override
-  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+  protected ModelResponse pieces(ModelCall call, Events events) throws InterruptedException {
     return connection.stream(
         path,
         OllamaRequest.streamed(modelId, call),

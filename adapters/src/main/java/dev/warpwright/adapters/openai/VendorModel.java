@@ -36,12 +36,12 @@ final class VendorModel extends WireModel {
   }
 
   @Override
-  public ModelResponse generate(ModelCall call) throws InterruptedException {
+  protected ModelResponse whole(ModelCall call) throws InterruptedException {
     return checked(call, false).generate(call);
   }
 
   @Override
-  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+  protected ModelResponse pieces(ModelCall call, Events events) throws InterruptedException {
     return checked(call, true).stream(call, events);
   }
 

@@ -168,11 +168,11 @@ final class VendorRequestTest {
         "kimi     | REASONS_ALWAYS | NONE | always reasons",
         "xai      | - | BUDGET | not a budget of tokens",
         "meta     | - | BUDGET | not a budget of tokens",
-        "meta     | - | NONE   | always reasons",
+        "meta     | - | NONE   | always reason",
         "zai      | - | BUDGET | not a budget of tokens",
         "qwen     | REASONS_ALWAYS | NONE | always reasons",
         "qwen     | NO_REASONING_BUDGET | BUDGET | not a budget of tokens",
-        "openrouter | NO_REASONING_EFFORT | LOW | no effort",
+        "openrouter | NO_REASONING_EFFORT | LOW | not an effort",
         "qwen     | REASONING_BUDGET_REQUIRED | LOW | demands a budget of tokens",
         "qwen     | REASONING_BUDGET_REQUIRED | -   | demands a budget of tokens"
       })

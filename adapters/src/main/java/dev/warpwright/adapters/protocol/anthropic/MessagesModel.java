@@ -4,6 +4,7 @@ import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.BodyType;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.wire.EventStream;
+import dev.warpwright.adapters.wire.FamilyRules;
 import dev.warpwright.adapters.wire.WireModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
@@ -37,7 +38,8 @@ public final class MessagesModel extends WireModel {
   }
 
   @Override
-  public ModelResponse generate(ModelCall call) throws InterruptedException {
+  protected ModelResponse whole(ModelCall call) throws InterruptedException {
+    FamilyRules.checkChoice(call, facts);
     return connection.post(
         service.path(),
         MessagesRequest.body(service, modelId, call, thinking),
@@ -45,7 +47,8 @@ public final class MessagesModel extends WireModel {
   }
 
   @Override
-  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+  protected ModelResponse pieces(ModelCall call, Events events) throws InterruptedException {
+    FamilyRules.checkChoice(call, facts);
     return connection.stream(
         service.streamPath(),
         MessagesRequest.streamed(service, modelId, call, thinking),

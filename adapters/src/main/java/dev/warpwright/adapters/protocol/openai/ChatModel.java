@@ -1,7 +1,6 @@
 package dev.warpwright.adapters.protocol.openai;
 
 import dev.warpwright.adapters.ModelFacts;
-import dev.warpwright.adapters.ModelTrait;
 import dev.warpwright.adapters.http.BodyType;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.wire.EventStream;
@@ -34,12 +33,8 @@ public final class ChatModel extends WireModel {
     return HostedTools.mayAct(call);
   }
 
-  /** A model that answers in streams only is streamed, and nobody is told. */
   @Override
-  public ModelResponse generate(ModelCall call) throws InterruptedException {
-    if (facts.has(ModelTrait.STREAMS_ONLY)) {
-      return stream(call, event -> {});
-    }
+  protected ModelResponse whole(ModelCall call) throws InterruptedException {
     byte[] body = request.body(call);
     try {
       return connection.post(dialect.path().of(modelId, false), body, reader(call));
@@ -49,7 +44,7 @@ public final class ChatModel extends WireModel {
   }
 
   @Override
-  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+  protected ModelResponse pieces(ModelCall call, Events events) throws InterruptedException {
     byte[] body = request.streamed(call);
     try {
       return connection.stream(

@@ -50,7 +50,10 @@ record ReasoningAsked(ModelFacts facts, Optional<Reasoning> wanted, boolean reas
       }
       return new ReasoningAsked(facts, Optional.of(Reasoning.effort(Effort.NONE)), false);
     }
-    call.reasoning().ifPresent(reasoning -> require(reasoning, facts, quirks));
+    if (quirks.contains(Quirk.NO_EFFORT_NONE) && !byCall.orElse(true)) {
+      throw RequestRules.refused(
+          "This vendor's models always reason: the effort NONE cannot be asked for; leave it out.");
+    }
     boolean reasons = bySwitch.orElse(always || facts.capabilities().has(Capability.REASONING));
     if (reasons
         && facts.has(ModelTrait.REASONING_BUDGET_REQUIRED)
@@ -99,27 +102,6 @@ record ReasoningAsked(ModelFacts facts, Optional<Reasoning> wanted, boolean reas
   private static boolean isForeign(Message turn) {
     return !turn.toolCalls().isEmpty()
         && turn.parts().stream().noneMatch(ProviderState.class::isInstance);
-  }
-
-  private static void require(Reasoning reasoning, ModelFacts facts, Set<Quirk> quirks) {
-    if (!(reasoning instanceof Reasoning.ByEffort(Effort effort))) {
-      if (facts.has(ModelTrait.NO_REASONING_BUDGET)) {
-        throw RequestRules.refused(NO_BUDGET);
-      }
-      return;
-    }
-    if (effort != Effort.NONE && facts.has(ModelTrait.NO_REASONING_EFFORT)) {
-      throw RequestRules.refused("This model takes a budget of tokens for reasoning, no effort.");
-    }
-    boolean cannotBeOff =
-        facts.has(ModelTrait.REASONS_ALWAYS) || quirks.contains(Quirk.NO_EFFORT_NONE);
-    if (effort == Effort.NONE && cannotBeOff) {
-      throw RequestRules.refused(
-          "This model always reasons: the effort NONE cannot be asked for; leave it out.");
-    }
-    if (!facts.efforts().isEmpty() && !facts.efforts().contains(effort)) {
-      throw refused(effort, facts.efforts());
-    }
   }
 
   private static RuntimeException refused(Effort effort, Set<Effort> taken) {

@@ -37,7 +37,7 @@ public final class ResponsesModel extends WireModel {
 
   /** A model that answers in streams only is streamed, and nobody is told. */
   @Override
-  public ModelResponse generate(ModelCall call) throws InterruptedException {
+  protected ModelResponse whole(ModelCall call) throws InterruptedException {
     if (facts.has(ModelTrait.STREAMS_ONLY)) {
       return stream(call, event -> {});
     }
@@ -50,7 +50,7 @@ public final class ResponsesModel extends WireModel {
   }
 
   @Override
-  public ModelResponse stream(ModelCall call, Events events) throws InterruptedException {
+  protected ModelResponse pieces(ModelCall call, Events events) throws InterruptedException {
     byte[] body = request.streamed(call);
     ResponsesReader reader = reader(call);
     OutputItems shown = new OutputItems();
