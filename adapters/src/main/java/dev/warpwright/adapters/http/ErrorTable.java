@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.http;
 
+import java.net.http.HttpHeaders;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,17 +17,21 @@ import org.jspecify.annotations.Nullable;
  *     for inside a successful response
  * @param contextNames codes and types, in lower case, that say that the input is too long
  * @param contextForms the closed table of whole messages that say so without a code
+ * @param typeHeader the header that carries the type of an error whose body has none; empty if
+ *     there is none
  */
 public record ErrorTable(
     String provider,
     String requestIdHeader,
     Map<String, Integer> statusByName,
     Set<String> contextNames,
-    List<ContextForm> contextForms) {
+    List<ContextForm> contextForms,
+    String typeHeader) {
   /** The code that is never retried on the same target, whatever the status. */
   static final String INSUFFICIENT_QUOTA = "insufficient_quota";
 
   private static final int PAYLOAD_TOO_LARGE = 413;
+  private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9_.-]{1,200}");
   private static final Pattern STATUS = Pattern.compile("[1-5]\\d\\d");
 
   /**
@@ -64,6 +69,42 @@ public record ErrorTable(
     statusByName = Map.copyOf(statusByName);
     contextNames = Set.copyOf(contextNames);
     contextForms = List.copyOf(contextForms);
+  }
+
+  /**
+   * The table of a protocol whose errors say everything in their bodies.
+   *
+   * @param provider the provider's name in messages
+   * @param requestIdHeader the header that carries the provider's id of a request
+   * @param statusByName codes and types and what they stand for
+   * @param contextNames codes and types of an input that is too long
+   * @param contextForms whole messages that say so without a code
+   */
+  public ErrorTable(
+      String provider,
+      String requestIdHeader,
+      Map<String, Integer> statusByName,
+      Set<String> contextNames,
+      List<ContextForm> contextForms) {
+    this(provider, requestIdHeader, statusByName, contextNames, contextForms, "");
+  }
+
+  /**
+   * An error with the type that the response's headers give it, if its body gives it no name.
+   *
+   * <p>Amazon's services write {@code Type:http://…} or {@code namespace#Type} there.
+   */
+  ErrorObject named(ErrorObject error, HttpHeaders headers) {
+    if (typeHeader.isEmpty() || error.code() != null || error.type() != null) {
+      return error;
+    }
+    return headers
+        .firstValue(typeHeader)
+        .map(value -> value.split(":", 2)[0])
+        .map(value -> value.substring(value.indexOf('#') + 1).strip())
+        .filter(type -> TYPE.matcher(type).matches())
+        .map(error::withType)
+        .orElse(error);
   }
 
   /**
