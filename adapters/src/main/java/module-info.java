@@ -9,6 +9,7 @@ module dev.warpwright.adapters {
   exports dev.warpwright.adapters;
   exports dev.warpwright.adapters.anthropic;
   exports dev.warpwright.adapters.bedrock;
+  exports dev.warpwright.adapters.ollama;
   exports dev.warpwright.adapters.openai;
   exports dev.warpwright.adapters.scripted;
 }

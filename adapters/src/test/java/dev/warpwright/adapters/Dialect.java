@@ -1,6 +1,7 @@
 package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.model.Json;
@@ -10,11 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The three protocols: their adapters, and an answer as a provider sends it in each. */
+/** The protocols: their adapters, and an answer as a provider sends it in each. */
 enum Dialect {
   CHAT,
   RESPONSES,
-  MESSAGES;
+  MESSAGES,
+  OLLAMA;
+
+  /** What stands for the name of an event that is a line of JSON. */
+  private static final String LINE = "\n";
 
   /** A finish reason that every provider has a word for; any other text is sent as it is. */
   static final String STOP = "STOP";
@@ -44,11 +49,13 @@ enum Dialect {
     }
   }
 
-  /** One server-sent event; without a name if that is empty. */
+  /** One event: server-sent, without a name if that is empty, or a line. */
   record Event(String name, String data) {
     /** The event as providers write it. */
     String plain() {
-      return (name.isEmpty() ? "" : "event: " + name + "\n") + "data: " + data + "\n\n";
+      return name.equals(LINE)
+          ? data + "\n"
+          : (name.isEmpty() ? "" : "event: " + name + "\n") + "data: " + data + "\n\n";
     }
   }
 
@@ -56,12 +63,42 @@ enum Dialect {
     return events.stream().map(Event::plain).collect(Collectors.joining());
   }
 
+  /** Whether its streams are server-sent events, and not lines. */
+  boolean isEvents() {
+    return this != OLLAMA;
+  }
+
+  /** The content type of its streams. */
+  String streamType() {
+    return isEvents() ? "text/event-stream" : "application/x-ndjson";
+  }
+
+  /** An event with this data, of this name where events have names. */
+  Event event(String name, String data) {
+    return new Event(isEvents() ? name : LINE, data);
+  }
+
+  /** An event without a name as providers write it. */
+  String plain(String data) {
+    return event("", data).plain();
+  }
+
+  /** What shows that the server lives. */
+  String alive() {
+    return isEvents() ? ":\n\n" : "\n";
+  }
+
+  /** The status of an error that has none and no code that is known. */
+  int unknownStatus() {
+    return this == OLLAMA ? 500 : 0;
+  }
+
   /** The protocol that another target speaks. */
   Dialect other() {
     return switch (this) {
       case CHAT -> RESPONSES;
       case RESPONSES -> MESSAGES;
-      case MESSAGES -> CHAT;
+      case MESSAGES, OLLAMA -> CHAT;
     };
   }
 
@@ -70,6 +107,7 @@ enum Dialect {
       case CHAT -> OpenAi.builder().baseUrl(url).build();
       case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
       case MESSAGES -> Anthropic.builder().baseUrl(url).build();
+      case OLLAMA -> Ollama.builder().baseUrl(url).build();
     };
   }
 
@@ -103,6 +141,7 @@ enum Dialect {
                           + "\"usage\":{\"input_tokens\":%d,\"output_tokens\":1}}"
                               .formatted(said.input)),
                   typed("ping", ""));
+          case OLLAMA -> List.of(line("{\"role\":\"assistant\",\"content\":\"\"}", ""));
         });
   }
 
@@ -124,9 +163,13 @@ enum Dialect {
                     said.pieces.stream()
                         .map(p -> "{\"type\":\"text_delta\",\"text\":" + quoted(p) + "}")
                         .toList());
+            case OLLAMA ->
+                said.pieces.stream()
+                    .map(piece -> line("{\"content\":" + quoted(piece) + "}", ""))
+                    .toList();
           });
     }
-    int first = this == CHAT || said.pieces.isEmpty() ? 0 : 1;
+    int first = this == CHAT || this == OLLAMA || said.pieces.isEmpty() ? 0 : 1;
     for (int i = 0; i < said.calls.size(); i++) {
       events.addAll(call(first + i, said.calls.get(i)));
     }
@@ -211,6 +254,7 @@ enum Dialect {
               fragments.stream()
                   .map(f -> "{\"type\":\"input_json_delta\",\"partial_json\":" + quoted(f) + "}")
                   .toList());
+      case OLLAMA -> List.of(line("{\"tool_calls\":[" + ollamaCall(index, call) + "]}", ""));
     };
   }
 
@@ -251,7 +295,30 @@ enum Dialect {
                   "\"delta\":{\"stop_reason\":%s,\"stop_sequence\":null},\"usage\":{\"output_tokens\":%d}"
                       .formatted(quoted(reason(said)), said.output)),
               typed("message_stop", ""));
+      case OLLAMA -> List.of(line("{\"role\":\"assistant\",\"content\":\"\"}", ollamaEnd(said)));
     };
+  }
+
+  /** A call, whole; arguments that are nothing are null. */
+  private static String ollamaCall(int index, Call call) {
+    return "{\"id\":%s,\"function\":{\"index\":%d,\"name\":%s,\"arguments\":%s}}"
+        .formatted(
+            quoted(call.id),
+            index,
+            quoted(call.tool),
+            call.arguments.isEmpty() ? "null" : call.arguments);
+  }
+
+  private String ollamaEnd(Said said) {
+    return ",\"done_reason\":%s,\"prompt_eval_count\":%d,\"eval_count\":%d"
+        .formatted(quoted(reason(said)), said.input, said.output);
+  }
+
+  /** A line; the last one if it has more members. */
+  private static Event line(String message, String more) {
+    return new Event(
+        LINE,
+        "{\"model\":\"m\",\"message\":%s,\"done\":%b%s}".formatted(message, !more.isEmpty(), more));
   }
 
   /** The answer as the body of a response. */
@@ -292,6 +359,15 @@ enum Dialect {
         yield "{\"id\":\"m1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[%s],\"stop_reason\":%s,\"usage\":%s}"
             .formatted(String.join(",", blocks), quoted(reason(said)), usage(said));
       }
+      case OLLAMA -> {
+        List<String> calls = new ArrayList<>();
+        said.calls.forEach(call -> calls.add(ollamaCall(calls.size(), call)));
+        yield line(
+                "{\"role\":\"assistant\",\"content\":%s,\"tool_calls\":[%s]}"
+                    .formatted(quoted(said.text()), String.join(",", calls)),
+                ollamaEnd(said))
+            .data();
+      }
     };
   }
 
@@ -302,10 +378,15 @@ enum Dialect {
   private String reason(Said said) {
     return switch (said.finish) {
       case STOP -> this == MESSAGES ? "end_turn" : "stop";
-      case TOOLS -> this == MESSAGES ? "tool_use" : "tool_calls";
+      case TOOLS ->
+          switch (this) {
+            case MESSAGES -> "tool_use";
+            case OLLAMA -> "stop"; // it has no word for it
+            default -> "tool_calls";
+          };
       case LENGTH ->
           switch (this) {
-            case CHAT -> "length";
+            case CHAT, OLLAMA -> "length";
             case RESPONSES -> "max_output_tokens";
             case MESSAGES -> "max_tokens";
           };

@@ -39,8 +39,11 @@ final class FailureMatrixTest {
             ? "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":\"%s\"}}"
             : cell.dialect() == Dialect.CHAT
                 ? "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}"
-                : "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
-    return new Event(cell.dialect() == Dialect.CHAT ? "" : "error", error.formatted(code, message));
+                : cell.dialect() == Dialect.OLLAMA
+                    ? "{\"code\":\"%s\",\"error\":\"%s\"}"
+                    : "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
+    return cell.dialect()
+        .event(cell.dialect() == Dialect.CHAT ? "" : "error", error.formatted(code, message));
   }
 
   /** The error in front of everything, behind the preamble, and behind output. */
@@ -50,7 +53,10 @@ final class FailureMatrixTest {
       return;
     }
     matrix.run(cell, bytes(error.plain()), before);
-    matrix.run(cell, bytes(plain(cell.dialect().preamble(TEXT)) + ":\n\n" + error.plain()), before);
+    matrix.run(
+        cell,
+        bytes(plain(cell.dialect().preamble(TEXT)) + cell.dialect().alive() + error.plain()),
+        before);
     List<Event> opening = cell.dialect().opening(TEXT);
     matrix.run(cell, bytes(plain(opening) + error.plain()), new End.Broken(TEXT.text(), kind));
   }
@@ -76,8 +82,7 @@ final class FailureMatrixTest {
     Map.of(
             "invalid_request_error", 400,
             "insufficient_quota", 402,
-            "permission_error", 403,
-            "never_heard_of", 0)
+            "permission_error", 403)
         .forEach(
             (code, status) ->
                 everywhere(
@@ -85,22 +90,35 @@ final class FailureMatrixTest {
                     error(cell, code, "503 Service Unavailable, please retry"),
                     Kind.PROVIDER_EVENT,
                     new End.FallbackAtOnce(Kind.PROVIDER_EVENT, status)));
+    everywhere(
+        cell,
+        error(cell, "never_heard_of", "503 Service Unavailable, please retry"),
+        Kind.PROVIDER_EVENT,
+        unknown(cell));
+  }
+
+  /** The end of an error without any status. */
+  private static End unknown(Cell cell) {
+    int status = cell.dialect().unknownStatus();
+    return status == 0
+        ? new End.FallbackAtOnce(Kind.PROVIDER_EVENT, 0)
+        : new End.RetriedThenFallback(Kind.PROVIDER_EVENT, status);
   }
 
   @EachCell
   @Tag("FR-X03")
   void an_error_envelope_is_never_an_empty_success(Cell cell) {
     String envelope = "{\"error\":{\"message\":\"quota exceeded\"}}";
-    End atOnce = new End.FallbackAtOnce(Kind.PROVIDER_EVENT, 0);
+    End end = unknown(cell);
     if (!cell.isStream()) {
-      matrix.run(cell, json(envelope), atOnce);
+      matrix.run(cell, json(envelope), end);
       return;
     }
     String terminator = cell.dialect().ending(TEXT).getLast().plain();
-    String error = new Event("", envelope).plain();
-    matrix.run(cell, bytes(error + terminator), atOnce);
-    matrix.run(cell, bytes(error + "data: [DONE]\n\n"), atOnce);
-    matrix.run(cell, bytes(envelope), atOnce);
+    String error = cell.dialect().plain(envelope);
+    matrix.run(cell, bytes(error + terminator), end);
+    matrix.run(cell, bytes(error + cell.dialect().plain("[DONE]")), end);
+    matrix.run(cell, bytes(envelope), end);
     matrix.run(
         cell,
         bytes(plain(cell.dialect().opening(TEXT)) + error + terminator),
@@ -115,12 +133,13 @@ final class FailureMatrixTest {
             + "{\"X-RateLimit-Reset\":\"%s\"}}}}";
     everywhere(
         cell,
-        new Event("", form.formatted("1741305600000")), // is over
+        cell.dialect().event("", form.formatted("1741305600000")), // is over
         Kind.PROVIDER_EVENT,
         new End.RetriedThenFallback(Kind.PROVIDER_EVENT, 429));
     everywhere(
         cell,
-        new Event("", form.formatted("4102444800000")), // is too far away to be waited for
+        cell.dialect()
+            .event("", form.formatted("4102444800000")), // is too far away to be waited for
         Kind.PROVIDER_EVENT,
         new End.FallbackAtOnce(Kind.PROVIDER_EVENT, 429));
   }
@@ -129,10 +148,11 @@ final class FailureMatrixTest {
   @Tag("FR-X07")
   void an_error_event_keeps_its_code(Cell cell) {
     Event error =
-        new Event(
-            "error",
-            "{\"type\":\"error\",\"sequence_number\":2,\"error\":"
-                + "{\"code\":\"server_is_overloaded\"}}");
+        cell.dialect()
+            .event(
+                "error",
+                "{\"type\":\"error\",\"sequence_number\":2,\"error\":"
+                    + "{\"code\":\"server_is_overloaded\"}}");
     everywhere(
         cell, error, Kind.PROVIDER_EVENT, new End.RetriedThenFallback(Kind.PROVIDER_EVENT, 503));
     if (cell.isStream()) {
@@ -154,7 +174,9 @@ final class FailureMatrixTest {
     String words =
         cell.dialect() == Dialect.MESSAGES
             ? "prompt is too long: 208310 tokens > 200000 maximum"
-            : "Your input exceeds the context window of this model";
+            : cell.dialect() == Dialect.OLLAMA
+                ? "the input length exceeds the context length"
+                : "Your input exceeds the context window of this model";
     String code = cell.dialect() == Dialect.MESSAGES ? "api_error" : "server_error";
     End atOnce = new End.FallbackAtOnce(Kind.CONTEXT_LENGTH, 500);
     everywhere(cell, error(cell, code, words), Kind.CONTEXT_LENGTH, atOnce);
@@ -242,9 +264,12 @@ final class FailureMatrixTest {
     }
     matrix.run(cell, cut("\"chunks\": 0", "CLEAN"), protocol);
     matrix.run(cell, cut("\"events\": 0", "CLEAN"), protocol);
-    matrix.run(cell, bytes("data: [DONE]\n\n"), protocol);
-    matrix.run(cell, bytes("data: {\"unclosed\n\n"), protocol);
-    matrix.run(cell, bytes(plain(cell.dialect().preamble(TEXT)) + "data: [DONE]\n\n"), protocol);
+    matrix.run(cell, bytes(cell.dialect().plain("[DONE]")), protocol);
+    matrix.run(cell, bytes(cell.dialect().plain("{\"unclosed")), protocol);
+    matrix.run(
+        cell,
+        bytes(plain(cell.dialect().preamble(TEXT)) + cell.dialect().plain("[DONE]")),
+        protocol);
   }
 
   @EachStreamCell
@@ -266,9 +291,9 @@ final class FailureMatrixTest {
         cut("\"before\": \"FINISH\"", "CLEAN"),
         new End.Broken(FaultMatrix.PRIMARY, Kind.PROTOCOL));
     String opening = plain(cell.dialect().opening(TEXT));
-    for (String more :
-        List.of("data: [DONE]\n\n", "data: {\"unclosed\n\n", "data: nonsense\n\n", "")) {
-      matrix.run(cell, bytes(opening + more), new End.Broken(TEXT.text(), Kind.PROTOCOL));
+    for (String more : List.of("[DONE]", "{\"unclosed", "nonsense", "")) {
+      String end = more.isEmpty() ? "" : cell.dialect().plain(more);
+      matrix.run(cell, bytes(opening + end), new End.Broken(TEXT.text(), Kind.PROTOCOL));
     }
   }
 
@@ -276,11 +301,12 @@ final class FailureMatrixTest {
   @Tag("Y49")
   void a_stream_may_end_behind_its_finish_signal_without_the_terminator(Cell cell) {
     List<Event> events = new ArrayList<>(cell.dialect().events(TEXT));
-    if (cell.dialect() != Dialect.RESPONSES) { // where they are one
+    if (cell.dialect() != Dialect.RESPONSES && cell.dialect() != Dialect.OLLAMA) { // they are one
       events.removeLast();
     }
     matrix.run(cell, bytes(plain(events)), FaultMatrix.succeeds(TEXT));
-    matrix.run(cell, bytes(plain(events) + "data: [DONE]\n\n"), FaultMatrix.succeeds(TEXT));
+    matrix.run(
+        cell, bytes(plain(events) + cell.dialect().plain("[DONE]")), FaultMatrix.succeeds(TEXT));
   }
 
   @EachCell

@@ -106,6 +106,11 @@ final class FaultMatrix {
     return cells().filter(Cell::isStream);
   }
 
+  /** Those whose streams are server-sent events. */
+  static Stream<Cell> eventCells() {
+    return streamCells().filter(cell -> cell.dialect.isEvents());
+  }
+
   static Stream<Cell> chatCells() {
     return cells().filter(cell -> cell.dialect == Dialect.CHAT);
   }
@@ -159,6 +164,9 @@ final class FaultMatrix {
   private static final String FIRST_TOOL = "look_up {\"q\":\"first\"}";
   private static final List<String> TOOLS = List.of("look_up", "load", "get_time");
 
+  /** Stands for the content type of streams in the cell that runs. */
+  private static final String STREAM_TYPE = "${the type of streams}";
+
   private final LeakCheck leaks;
   private final Queue<String> ran = new ConcurrentLinkedQueue<>();
 
@@ -166,9 +174,10 @@ final class FaultMatrix {
     this.leaks = leaks;
   }
 
-  /** The effect of a script that answers with these bytes as a stream. */
+  /** The effect of a script that answers with these bytes as a stream of the cell's type. */
   static String bytes(String body) {
-    return "\"status\": 200, \"headers\": { \"Content-Type\": \"text/event-stream\" }, \"body\": "
+    return "\"status\": 200, \"headers\": { \"Content-Type\": \"%s\" }, \"body\": "
+            .formatted(STREAM_TYPE)
         + Dialect.quoted(body);
   }
 
@@ -211,7 +220,8 @@ final class FaultMatrix {
   }
 
   /** Runs a fault, given as the effect of a script, and checks the end. */
-  Seen run(Cell cell, String effect, End end) {
+  Seen run(Cell cell, String given, End end) {
+    String effect = given.replace(STREAM_TYPE, cell.dialect.streamType());
     try {
       return switch (end) {
         case End.RetriedThenFallback retried -> {

@@ -48,6 +48,7 @@ final class BedrockErrors {
           names(),
           ErrorTable.COMMON_CONTEXT_NAMES,
           CONTEXT_FORMS,
+          0,
           "x-amzn-errortype");
 
   private BedrockErrors() {}

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ public final class ConnectionSettings {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
   private final Defaults defaults;
+  private final UnaryOperator<String> environmentUrl;
   private final Map<String, String> headers = new LinkedHashMap<>();
   private @Nullable Authorization authorization;
   private @Nullable String apiKey;
@@ -68,6 +70,14 @@ public final class ConnectionSettings {
       return new Defaults(
           provider, baseUrl, keyVariable, baseUrlVariable, "Authorization", BEARER, "");
     }
+
+    /**
+     * Whether it is a server that people run themselves, since its own URL is cleartext: it needs
+     * no key, and as long as none is sent, cleartext may go to any host.
+     */
+    boolean isSelfHosted() {
+      return "http".equals(baseUrl.getScheme());
+    }
   }
 
   /**
@@ -76,7 +86,19 @@ public final class ConnectionSettings {
    * @param defaults what is particular to the provider
    */
   public ConnectionSettings(Defaults defaults) {
+    this(defaults, UnaryOperator.identity());
+  }
+
+  /**
+   * Nothing set yet.
+   *
+   * @param defaults what is particular to the provider
+   * @param environmentUrl makes a URL of what the provider's own programs take for one in the
+   *     variable of the environment
+   */
+  public ConnectionSettings(Defaults defaults, UnaryOperator<String> environmentUrl) {
     this.defaults = defaults;
+    this.environmentUrl = environmentUrl;
   }
 
   /**
@@ -209,9 +231,10 @@ public final class ConnectionSettings {
    */
   public Connection connect(Map<String, String> own, ErrorTable table) {
     URI base = base();
-    Endpoint endpoint = Endpoint.of(base, allowCleartext);
     Optional<String> key = key();
-    if (authorization == null && key.isEmpty() && base.equals(defaults.baseUrl())) {
+    boolean secret = authorization != null || key.isPresent();
+    Endpoint endpoint = Endpoint.of(base, allowCleartext || (!secret && defaults.isSelfHosted()));
+    if (!secret && !defaults.isSelfHosted() && base.equals(defaults.baseUrl())) {
       throw Refusal.configuration(
           "%1$s needs an API key: call apiKey(…), or fromEnvironment() with %2$s set. For a compatible server that needs none, set its baseUrl(…)."
               .formatted(defaults.provider(), defaults.keyVariable()));
@@ -237,7 +260,7 @@ public final class ConnectionSettings {
     if (environmentBaseUrl == null) {
       return defaults.baseUrl();
     }
-    String text = environmentBaseUrl;
+    String text = environmentUrl.apply(environmentBaseUrl);
     while (text.endsWith("/")) {
       text = text.substring(0, text.length() - 1);
     }

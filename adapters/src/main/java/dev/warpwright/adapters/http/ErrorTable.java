@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  *     for inside a successful response
  * @param contextNames codes and types, in lower case, that say that the input is too long
  * @param contextForms the closed table of whole messages that say so without a code
+ * @param otherwise the status of an error inside a successful response when nothing structured
+ *     tells it; 0 if that is not known
  * @param typeHeader the header that carries the type of an error whose body has none; empty if
  *     there is none
  */
@@ -26,6 +28,7 @@ public record ErrorTable(
     Map<String, Integer> statusByName,
     Set<String> contextNames,
     List<ContextForm> contextForms,
+    int otherwise,
     String typeHeader) {
   /** The code that is never retried on the same target, whatever the status. */
   static final String INSUFFICIENT_QUOTA = "insufficient_quota";
@@ -72,12 +75,12 @@ public record ErrorTable(
   }
 
   /**
-   * The table of a protocol whose errors say everything in their bodies.
+   * A table of a protocol that gives its errors a status or a name.
    *
    * @param provider the provider's name in messages
    * @param requestIdHeader the header that carries the provider's id of a request
-   * @param statusByName codes and types and what they stand for
-   * @param contextNames codes and types of an input that is too long
+   * @param statusByName structured codes and types and the status that each stands for
+   * @param contextNames codes and types that say that the input is too long
    * @param contextForms whole messages that say so without a code
    */
   public ErrorTable(
@@ -86,7 +89,7 @@ public record ErrorTable(
       Map<String, Integer> statusByName,
       Set<String> contextNames,
       List<ContextForm> contextForms) {
-    this(provider, requestIdHeader, statusByName, contextNames, contextForms, "");
+    this(provider, requestIdHeader, statusByName, contextNames, contextForms, 0, "");
   }
 
   /**
@@ -113,7 +116,7 @@ public record ErrorTable(
    *
    * @param httpStatus the response's status if it is 400 or above, else 0
    * @param error what the body says
-   * @return the status, 0 if nothing structured tells
+   * @return the status; {@link #otherwise} if nothing structured tells
    */
   int status(int httpStatus, ErrorObject error) {
     if (httpStatus != 0) {
@@ -123,7 +126,7 @@ public record ErrorTable(
       return error.embeddedStatus().getAsInt();
     }
     int byCode = statusByName.getOrDefault(lower(error.code()), 0);
-    return byCode != 0 ? byCode : statusByName.getOrDefault(lower(error.type()), 0);
+    return byCode != 0 ? byCode : statusByName.getOrDefault(lower(error.type()), otherwise);
   }
 
   /**

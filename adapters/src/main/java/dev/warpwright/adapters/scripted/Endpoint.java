@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class Endpoint {
   private static final Protocol CHAT = new ChatCompletions();
   private static final List<Protocol> PROTOCOLS =
-      List.of(CHAT, new ResponsesApi(), new MessagesApi());
+      List.of(CHAT, new ResponsesApi(), new MessagesApi(), new OllamaApi());
 
   private final Script script;
   private final @Nullable String requiredKey;
@@ -118,8 +118,8 @@ final class Endpoint {
     if (!forModel && !request.path().equals("/health")) {
       throw new RefusedException(
           404,
-          "There is POST …/chat/completions, POST …/responses, POST …/messages and GET /health"
-              + " here.");
+          "There is POST …/chat/completions, POST …/responses, POST …/messages, POST …/api/chat"
+              + " and GET /health here.");
     }
     if (!forModel || !request.method().equals("POST")) {
       throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");
@@ -217,7 +217,9 @@ final class Endpoint {
     return new Reply(
         ExchangeOutcome.ANSWERED,
         Optional.of(reply.get().rule()),
-        streamed ? ServerResponse.events() : ServerResponse.json(200, protocol.write(said)),
+        streamed
+            ? ServerResponse.events(protocol.framing())
+            : ServerResponse.json(200, protocol.write(said)),
         streamed
             ? Optional.of(new ServerStream(protocol, said, Optional.empty()))
             : Optional.empty(),

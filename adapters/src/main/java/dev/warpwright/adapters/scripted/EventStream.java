@@ -3,7 +3,6 @@ package dev.warpwright.adapters.scripted;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 final class EventStream implements EventSink {
   private final ServerStream stream;
   private final ScriptedChunks chunks;
-  private final WireForm.LineEnd lineEnd;
   private final HttpInput in;
   private final StreamBody body;
   private final byte[] heartbeat;
@@ -27,10 +25,9 @@ final class EventStream implements EventSink {
       throws IOException, InterruptedException {
     this.stream = stream;
     this.chunks = stream.said().answer().delivery().chunks();
-    this.lineEnd = stream.wire().lineEnd();
     this.in = in;
     this.body = new StreamBody(out, in, chunked, stream.wire().dribble(), limit(stream));
-    this.heartbeat = bytes(stream.protocol().heartbeat(), lineEnd);
+    this.heartbeat = StreamFraming.bytes(stream.protocol().heartbeat(), stream.wire().lineEnd());
   }
 
   private static long limit(ServerStream stream) throws IOException, InterruptedException {
@@ -72,7 +69,7 @@ final class EventStream implements EventSink {
       await(chunks.pauseBefore(toldChunks));
       toldChunks++;
     }
-    if (body.write(bytes(name, data, lineEnd))) {
+    if (body.write(stream.bytes(name, data))) {
       told++;
     }
   }
@@ -107,7 +104,7 @@ final class EventStream implements EventSink {
                 told,
                 stream.said(),
                 (_, name, data) -> {
-                  if (body.write(bytes(name, data, lineEnd))) {
+                  if (body.write(stream.bytes(name, data))) {
                     told++;
                   }
                 });
@@ -120,16 +117,5 @@ final class EventStream implements EventSink {
   /** Ends the body in order where the script cut it. */
   void end() throws IOException {
     body.end();
-  }
-
-  /** An event as it is written. */
-  static byte[] bytes(@Nullable String name, String data, WireForm.LineEnd lineEnd) {
-    String first = name == null ? "" : "event: " + name + "\n";
-    return bytes(first + "data: " + data + "\n\n", lineEnd);
-  }
-
-  private static byte[] bytes(String text, WireForm.LineEnd lineEnd) {
-    String lines = lineEnd == WireForm.LineEnd.LF ? text : text.replace("\n", lineEnd.text);
-    return lines.getBytes(StandardCharsets.UTF_8);
   }
 }

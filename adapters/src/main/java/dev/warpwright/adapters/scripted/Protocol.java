@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A provider's protocol on the server's side: requests to conversations, responses and errors to
  * bodies. It knows nothing of rules and sockets.
  */
-sealed interface Protocol permits OpenAiProtocol, MessagesApi {
+sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi {
   /** How the path of its requests ends. */
   String path();
 
@@ -33,6 +33,11 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi {
   /** Tells that the provider failed in the middle of a stream; {@code told} events came before. */
   void streamError(Fault.ErrorEvent error, long told, Said said, EventSink sink)
       throws IOException, InterruptedException;
+
+  /** How the events of its streams are written; server-sent events by default. */
+  default StreamFraming framing() {
+    return StreamFraming.EVENTS;
+  }
 
   /** An event that only shows that the server lives, as it is written with line feeds. */
   String heartbeat();

@@ -110,7 +110,8 @@ import java.util.Optional;
  *     chunk, lets wait. A server has sent its headers and the events in front of the chunk by
  *     then</td></tr>
  * <tr><td>{@code heartbeats}</td><td>how many signs of life come in front of each chunk, each
- *     behind such a pause: {@code ping} with Anthropic's protocol, a comment with OpenAI's</td></tr>
+ *     behind such a pause: {@code ping} with Anthropic's protocol, a comment with OpenAI's, a blank
+ *     line with Ollama's</td></tr>
  * <tr><td>{@code lineEnd}</td><td>{@code LF} by default, {@code CRLF} or {@code CR}; servers
  *     only</td></tr>
  * <tr><td>{@code dribble}</td><td>{@code bytes}, how many bytes come at a time wherever that cuts,

@@ -22,11 +22,11 @@ final class ServerResponse {
   }
 
   /** The head of a stream of events. */
-  static ServerResponse events() {
+  static ServerResponse events(StreamFraming framing) {
     return new ServerResponse(
         200,
         List.of(
-            Map.entry("Content-Type", "text/event-stream; charset=utf-8"),
+            Map.entry("Content-Type", framing.contentType()),
             Map.entry("Cache-Control", "no-cache")),
         new byte[0],
         true);

@@ -2,6 +2,7 @@ package dev.warpwright.adapters.scripted;
 
 import java.io.IOException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A stream as it was decided on.
@@ -19,6 +20,11 @@ record ServerStream(Protocol protocol, Said said, Optional<Fault.InBody> fault) 
     return new ServerStream(protocol, said, Optional.of(happens));
   }
 
+  /** An event as it is written. */
+  byte[] bytes(@Nullable String name, String data) {
+    return protocol.framing().bytes(name, data, wire().lineEnd());
+  }
+
   WireForm wire() {
     return said.answer().delivery().wire();
   }
@@ -26,7 +32,7 @@ record ServerStream(Protocol protocol, Said said, Optional<Fault.InBody> fault) 
   /** How many bytes its body has if nothing happens in it, signs of life not counted. */
   long length() throws IOException, InterruptedException {
     long[] length = {0};
-    tell((_, name, data) -> length[0] += EventStream.bytes(name, data, wire().lineEnd()).length);
+    tell((_, name, data) -> length[0] += bytes(name, data).length);
     return length[0];
   }
 }

@@ -5,11 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Cuts bytes into the lines of newline-delimited JSON, wherever the network has cut them. Lines end
- * with LF or CR LF, have at most 1 048 576 characters, and blank ones are passed over. Pure; not
- * thread-safe.
+ * with LF or CR LF, have at most 1 048 576 characters, and blank ones only show that the server
+ * lives. Pure; not thread-safe.
  */
 final class NdjsonReader implements Framing {
   private final StreamLines lines = new StreamLines(false);
+  private boolean alive;
 
   @Override
   public void feed(byte[] bytes, int length) {
@@ -32,9 +33,21 @@ final class NdjsonReader implements Framing {
     return lines.last() ? line() : null;
   }
 
+  /** A blank line shows that the server lives. */
+  @Override
+  public boolean takeAlive() {
+    boolean was = alive;
+    alive = false;
+    return was;
+  }
+
   private @Nullable Frame line() {
     int length = lines.end() - lines.start();
     String text = new String(lines.line(), lines.start(), length, StandardCharsets.UTF_8).strip();
-    return text.isEmpty() ? null : new Frame(Frame.UNNAMED, text);
+    if (text.isEmpty()) {
+      alive = true;
+      return null;
+    }
+    return new Frame(Frame.UNNAMED, text);
   }
 }

@@ -1,8 +1,11 @@
 package dev.warpwright.adapters.wire;
 
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
+import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import java.math.BigDecimal;
@@ -70,6 +73,23 @@ public final class RequestRules {
       case ToolChoice.Auto _, ToolChoice.None _ -> false;
       case ToolChoice.Required _, ToolChoice.Named _ -> true;
     };
+  }
+
+  /**
+   * Refuses an answer with text behind a call: where a protocol has no place for it, moving it
+   * would change its meaning.
+   *
+   * @param answer an assistant's message
+   * @throws ProviderException if text follows a call
+   */
+  public static void requireTextBeforeCalls(Message answer) {
+    boolean called = false;
+    for (Part part : answer.parts()) {
+      if (called && part instanceof Part.Text(String text) && !text.isEmpty()) {
+        throw refused("Text after a tool call cannot be sent in this protocol.");
+      }
+      called |= part instanceof ToolCall;
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.warpwright.adapters.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -73,5 +74,23 @@ final class NdjsonReaderTest {
             FramingException.class,
             () -> lines(List.of((at + "x").getBytes(StandardCharsets.UTF_8))));
     assertTrue(refused.what().contains("1048576"), refused.what());
+  }
+
+  @Test
+  @Tag("Y14")
+  void a_blank_line_is_no_line_and_shows_once_that_the_server_lives() {
+    NdjsonReader reader = new NdjsonReader();
+    for (String blank : List.of("\n", "\r\n", " \t\n\n")) {
+      byte[] bytes = blank.getBytes(StandardCharsets.UTF_8);
+      reader.feed(bytes, bytes.length);
+      assertNull(reader.next());
+      assertTrue(reader.takeAlive());
+      assertFalse(reader.takeAlive());
+    }
+    byte[] line = "{}\r\n{".getBytes(StandardCharsets.UTF_8);
+    reader.feed(line, line.length);
+    assertEquals(new Frame("message", "{}"), reader.next());
+    assertNull(reader.next());
+    assertFalse(reader.takeAlive(), "the line itself is one");
   }
 }

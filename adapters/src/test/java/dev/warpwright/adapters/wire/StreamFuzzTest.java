@@ -3,13 +3,25 @@ package dev.warpwright.adapters.wire;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.http.Authorization;
+import dev.warpwright.adapters.http.ErrorTable;
+import dev.warpwright.adapters.http.Failures;
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.Usage;
+import java.net.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -129,6 +141,88 @@ final class StreamFuzzTest {
           }
           List<byte[]> chunks = Chunks.pieces(bytes, random, 1 + random.nextInt(12));
           assertEquals(expected, NdjsonReaderTest.lines(chunks));
+        });
+  }
+
+  private static final String[] LINES = {
+    "{\"a\":\"你\"}",
+    "{\"a\":1.50}",
+    "7",
+    "{}",
+    " {\"a\": []} ",
+    "{\"a\"",
+    "{\"a\":1}x",
+    "no",
+    "{\"error\":\"It broke.\"}",
+    "{\"error\":null}",
+    "",
+    " ",
+    "\r",
+    "{\"stop\":1}"
+  };
+
+  /** Takes lines until one says that it is the last. */
+  private record Lines(List<String> read) implements StreamReader {
+    @Override
+    public boolean read(StreamEvent event, Teller out) {
+      read.add(event.data());
+      return !event.json().has("stop");
+    }
+
+    @Override
+    public Optional<ModelResponse> end() {
+      return read.isEmpty() || !read.getLast().contains("stop")
+          ? Optional.empty()
+          : Optional.of(
+              new ModelResponse(
+                  Message.assistant(""),
+                  new FinishReason(FinishReason.Kind.STOP, "stop"),
+                  Usage.ABSENT,
+                  Optional.empty()));
+    }
+  }
+
+  @Test
+  @Tag("Y13")
+  @Tag("Y14")
+  void a_stream_of_lines_is_read_to_its_last_one_or_to_the_first_that_is_no_answer() {
+    HttpHeaders headers = HttpHeaders.of(Map.of(), (name, value) -> true);
+    Failures failures =
+        new Failures(
+            new ErrorTable("Test", "x-request-id", Map.of(), Set.of(), List.of(), 500),
+            InstantSource.system(),
+            Authorization.NONE);
+    Fuzz.play(
+        random -> {
+          StringBuilder stream = new StringBuilder();
+          List<String> expected = new ArrayList<>();
+          String end = "";
+          for (int i = random.nextInt(8); i > 0; i--) {
+            String line = LINES[random.nextInt(LINES.length)];
+            stream.append(line).append(i > 1 || random.nextBoolean() ? "\n" : "");
+            String read = line.strip();
+            if (end.isEmpty() && !read.isEmpty()) {
+              boolean error = read.contains("error\":\"");
+              boolean none = Set.of("{\"a\"", "{\"a\":1}x", "no").contains(read);
+              end = error ? "PROVIDER_EVENT" : none ? "PROTOCOL" : "";
+              if (end.isEmpty()) {
+                expected.add(read);
+                end = read.contains("stop") ? "answer" : "";
+              }
+            }
+          }
+          List<String> read = new ArrayList<>();
+          Played.Player player =
+              new Played.Player(
+                  headers, events -> EventStream.ofLines(failures, events, _ -> new Lines(read)));
+          byte[] bytes = stream.toString().getBytes(StandardCharsets.UTF_8);
+          Played played = player.play(Chunks.pieces(bytes, random, 1 + random.nextInt(12)));
+          assertEquals(expected, read);
+          String seen =
+              played.outcome() instanceof ProviderException failure
+                  ? failure.kind().name()
+                  : "answer";
+          assertEquals(end.isEmpty() ? "PROTOCOL" : end, seen);
         });
   }
 

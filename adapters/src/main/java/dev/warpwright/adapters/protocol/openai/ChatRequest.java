@@ -148,7 +148,7 @@ final class ChatRequest {
       text("assistant", message, out);
       return;
     }
-    requireTextBeforeCalls(message);
+    RequestRules.requireTextBeforeCalls(message);
     ObjectNode turn = out.addObject().put("role", "assistant");
     String text = message.text();
     if (text.isEmpty()) {
@@ -165,17 +165,6 @@ final class ChatRequest {
           .putObject("function")
           .put("name", call.name())
           .put("arguments", call.input().text());
-    }
-  }
-
-  /** Text after calls has no place in this protocol, and moving it would change its meaning. */
-  private static void requireTextBeforeCalls(Message message) {
-    boolean called = false;
-    for (Part part : message.parts()) {
-      if (called && part instanceof Part.Text(String text) && !text.isEmpty()) {
-        throw RequestRules.refused("Text after a tool call cannot be sent in this protocol.");
-      }
-      called |= part instanceof ToolCall;
     }
   }
 

@@ -16,6 +16,7 @@ import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.adapters.wire.Fuzz;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelEvent;
@@ -665,5 +666,34 @@ final class ChatStreamTest {
       assertEquals(Kind.PROTOCOL, failure.kind());
     }
     assertEquals("x", play(delta("{\"tool_calls\":null}") + words("stop")).text());
+  }
+
+  @Test
+  @Tag("FR-O07")
+  void a_call_that_comes_whole_in_one_delta_is_a_call() {
+    String chunk =
+        """
+        data: {"id":"chatcmpl-1","object":"chat.completion.chunk","model":"qwen3",\
+        "system_fingerprint":"fp_ollama","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}
+
+        """;
+    String call =
+        """
+        {"role":"assistant","content":"","tool_calls":[{"id":"call_%s","index":0,\
+        "type":"function","function":{"name":"f","arguments":"{\\"a\\":%s}"}}]}\
+        """;
+    Played played =
+        play(
+            chunk.formatted("{\"role\":\"assistant\",\"reasoning\":\"Hm.\"}", "null")
+                + chunk.formatted(call.formatted("x", "1.50"), "null")
+                + chunk.formatted(call.formatted("y", "2"), "null")
+                + chunk.formatted("{\"content\":\"\"}", "\"tool_calls\"")
+                + DONE);
+    assertEquals(
+        List.of(
+            new ToolCall("call_x", "f", Json.parse("{\"a\":1.50}")),
+            new ToolCall("call_y", "f", Json.parse("{\"a\":2}"))),
+        played.response().message().parts());
+    assertEquals(List.of(new ModelEvent.Reasoning("Hm.")), played.output());
   }
 }
