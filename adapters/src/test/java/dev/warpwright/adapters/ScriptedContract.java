@@ -38,7 +38,7 @@ abstract class ScriptedContract extends StreamingModelContract {
             "\"status\": 429, \"headers\": { \"Retry-After\": \"0\" }",
             "\"status\": 503",
             "\"reset\": \"BEFORE_HEADERS\"",
-            "\"reset\": \"IN_BODY\"",
+            "\"cut\": { \"chunks\": 0, \"end\": \"RESET\" }",
             "\"cutBodyAfter\": 5",
             "\"garbage\": \"BYTES\"",
             "\"garbage\": \"BODY\"")

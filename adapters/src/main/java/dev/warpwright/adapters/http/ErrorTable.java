@@ -93,9 +93,11 @@ public record ErrorTable(
   }
 
   /**
-   * An error with the type that the response's headers give it, if its body gives it no name.
+   * An error with the type that the response's headers give it, or else its member {@code __type},
+   * if the body gives it no name otherwise.
    *
-   * <p>Amazon's services write {@code Type:http://…} or {@code namespace#Type} there.
+   * <p>Amazon's services write {@code Type:http://…} or {@code namespace#Type} there. Source:
+   * Smithy's AWS restJson1 protocol, operation errors.
    */
   ErrorObject named(ErrorObject error, HttpHeaders headers) {
     if (typeHeader.isEmpty() || error.code() != null || error.type() != null) {
@@ -103,6 +105,7 @@ public record ErrorTable(
     }
     return headers
         .firstValue(typeHeader)
+        .or(() -> error.details().map(body -> body.path("__type").asString("")))
         .map(value -> value.split(":", 2)[0])
         .map(value -> value.substring(value.indexOf('#') + 1).strip())
         .filter(type -> TYPE.matcher(type).matches())

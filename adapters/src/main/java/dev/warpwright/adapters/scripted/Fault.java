@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,12 @@ sealed interface Fault {
   }
 
   /** A body with its type. */
-  record Body(String contentType, String text) {}
+  record Body(String contentType, byte[] bytes) {
+    /** The body as text. */
+    String text() {
+      return new String(bytes, StandardCharsets.UTF_8);
+    }
+  }
 
   /** A success whose body is no JSON. */
   record NoJson() implements Fault {}
