@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.bedrock.Bedrock;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.model.Json;
@@ -93,6 +94,7 @@ class StreamParityTest {
     CHAT,
     RESPONSES,
     MESSAGES,
+    CONVERSE,
     INSIDE;
 
     private ProviderAdapter at(URI url) {
@@ -100,6 +102,7 @@ class StreamParityTest {
         case CHAT -> OpenAi.builder().baseUrl(url).build();
         case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
         case MESSAGES -> Anthropic.builder().baseUrl(url).thinkingBudget(1_024).build();
+        case CONVERSE -> Bedrock.builder("us-east-1").baseUrl(url).build();
         case INSIDE -> ScriptedModel.of(SCRIPT);
       };
     }
