@@ -24,12 +24,14 @@ public record AwsCredentials(
    * var chain = DefaultCredentialsProvider.builder().build(); // software.amazon.awssdk:auth
    * var bedrock =
    *     Bedrock.builder("eu-west-3")
-   *         .credentials(() -> switch (chain.resolveCredentials()) {
-   *           case AwsSessionCredentials keys ->
-   *               AwsCredentials.of(
-   *                   keys.accessKeyId(), keys.secretAccessKey(), keys.sessionToken());
-   *           case var keys -> AwsCredentials.of(keys.accessKeyId(), keys.secretAccessKey());
-   *         })
+   *         .credentials(
+   *             () -> {
+   *               var keys = chain.resolveCredentials();
+   *               return keys instanceof AwsSessionCredentials session
+   *                   ? AwsCredentials.of(
+   *                       keys.accessKeyId(), keys.secretAccessKey(), session.sessionToken())
+   *                   : AwsCredentials.of(keys.accessKeyId(), keys.secretAccessKey());
+   *             })
    *         .build();
    * }</pre>
    */

@@ -36,7 +36,11 @@ record SignatureV4(String region, String service) {
   private static final HexFormat HEX = HexFormat.of();
 
   /** A request before it is signed. */
-  record Request(String method, URI uri, Map<String, String> headers, byte[] body) {}
+  record Request(String method, URI uri, Map<String, String> headers, String bodyHash) {
+    Request(String method, URI uri, Map<String, String> headers, byte[] body) {
+      this(method, uri, headers, hash(body));
+    }
+  }
 
   /** The headers that sign a request at a time. */
   Map<String, String> headers(Request request, AwsCredentials credentials, Instant now) {
@@ -89,7 +93,7 @@ record SignatureV4(String region, String service) {
         "", // the query
         headers,
         names,
-        hash(request.body()));
+        request.bodyHash());
   }
 
   private byte[] key(AwsCredentials credentials, String day) {

@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -22,11 +23,14 @@ sealed interface Fault {
     }
   }
 
-  /** A body with its type. */
-  record Body(String contentType, byte[] bytes) {
-    /** The body as text. */
-    String text() {
-      return new String(bytes, StandardCharsets.UTF_8);
+  /** A body with its type, as text; each byte of one that is none is a character. */
+  record Body(String contentType, String text, Charset charset) {
+    Body(String contentType, String text) {
+      this(contentType, text, StandardCharsets.UTF_8);
+    }
+
+    byte[] bytes() {
+      return text.getBytes(charset);
     }
   }
 

@@ -258,7 +258,10 @@ final class FaultReader {
 
   private static Fault.Body binary(String text, Place place) {
     try {
-      return new Fault.Body("application/octet-stream", Base64.getDecoder().decode(text));
+      return new Fault.Body(
+          "application/octet-stream",
+          new String(Base64.getDecoder().decode(text), StandardCharsets.ISO_8859_1),
+          StandardCharsets.ISO_8859_1);
     } catch (IllegalArgumentException _) {
       throw place.refuse("must be bytes in base64");
     }
@@ -266,12 +269,8 @@ final class FaultReader {
 
   private static Fault.Body body(JsonNode node) {
     return node.isString()
-        ? new Fault.Body("text/plain; charset=utf-8", utf8(node.stringValue()))
-        : new Fault.Body("application/json", utf8(StrictJson.write(node)));
-  }
-
-  private static byte[] utf8(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
+        ? new Fault.Body("text/plain; charset=utf-8", node.stringValue())
+        : new Fault.Body("application/json", StrictJson.write(node));
   }
 
   private static List<Map.Entry<String, String>> headers(Fields fault) {

@@ -152,6 +152,31 @@ final class SignatureV4Test {
             .get("Authorization"));
   }
 
+  /** What the AWS SDK for Java 2.57.8 signs; it sends the hash of the body in a header too. */
+  @Test
+  void other_headers_of_amazons_are_signed_as_the_sdk_signs_them() {
+    Map<String, String> headers =
+        Map.of(
+            "Content-Type",
+            "application/json",
+            "x-amz-content-sha256",
+            "5e4ce7b36ba37b78a5d5f9fd08e6b7b54ba6879d651aa46ec9e1d6fa24ebe30a");
+    assertEquals(
+        authorization(
+            "us-east-1",
+            "bedrock",
+            "content-type;host;x-amz-content-sha256;x-amz-date",
+            "a28555846d39bb0dedb9216fb6bbd663f3735c20539454635754ebc13ccdc36b"),
+        signed(
+                new SignatureV4("us-east-1", "bedrock"),
+                KEYS,
+                "POST",
+                "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-3-haiku-20240307-v1%3A0/converse",
+                headers,
+                "{\"messages\":[]}")
+            .get("Authorization"));
+  }
+
   @Test
   void every_part_of_a_request_counts() {
     SignatureV4 signature = new SignatureV4("us-east-1", "bedrock");
