@@ -196,7 +196,7 @@ final class Endpoint {
                 () ->
                     new Fault.Body(
                         "application/json",
-                        protocol.error(status, ErrorBody.scriptedText(status), null))));
+                        protocol.error(status, ErrorBody.scriptedText(status), null)));
     ServerResponse response =
         ServerResponse.of(status, fault.headers(), body.contentType(), body.bytes());
     return fault.body().isEmpty() ? response.with(protocol.errorHeaders(status)) : response;
