@@ -10,11 +10,12 @@ module dev.warpwright.adapters {
   requires transitive java.net.http;
   requires tools.jackson.databind;
 
-  exports dev.warpwright.adapters;
   exports dev.warpwright.adapters.anthropic;
+  exports dev.warpwright.adapters.bedrock;
   exports dev.warpwright.adapters.conformance;
   exports dev.warpwright.adapters.google;
   exports dev.warpwright.adapters.ollama;
   exports dev.warpwright.adapters.openai;
   exports dev.warpwright.adapters.scripted;
+  exports dev.warpwright.adapters;
 }

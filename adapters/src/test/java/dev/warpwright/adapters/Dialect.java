@@ -1,12 +1,15 @@
 package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.bedrock.Bedrock;
 import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
+import dev.warpwright.adapters.wire.BinaryEvent;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.ProviderAdapter;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -16,10 +19,17 @@ enum Dialect {
   CHAT,
   RESPONSES,
   MESSAGES,
-  OLLAMA;
+  OLLAMA,
+  BEDROCK;
 
   /** What stands for the name of an event that is a line of JSON. */
   private static final String LINE = "\n";
+
+  /** What stands before the type of an event that is one of Amazon's messages. */
+  private static final String BINARY = "\0event ";
+
+  /** What stands before the type of one that reports an exception. */
+  private static final String EXCEPTION = "\0exception ";
 
   /** A finish reason that every provider has a word for; any other text is sent as it is. */
   static final String STOP = "STOP";
@@ -49,33 +59,64 @@ enum Dialect {
     }
   }
 
-  /** One event: server-sent, without a name if that is empty, or a line. */
+  /**
+   * One event: server-sent, without a name if that is empty, or a line, or a message of Amazon's,
+   * each of whose bytes is a character then.
+   */
   record Event(String name, String data) {
     /** The event as providers write it. */
     String plain() {
+      if (name.startsWith(BINARY)) {
+        return binary(BinaryEvent.event(name.substring(BINARY.length()), data));
+      }
+      if (name.startsWith(EXCEPTION)) {
+        return binary(BinaryEvent.exception(name.substring(EXCEPTION.length()), data));
+      }
       return name.equals(LINE)
           ? data + "\n"
           : (name.isEmpty() ? "" : "event: " + name + "\n") + "data: " + data + "\n\n";
     }
   }
 
+  private static String binary(BinaryEvent event) {
+    return new String(event.bytes(), StandardCharsets.ISO_8859_1);
+  }
+
   static String plain(List<Event> events) {
     return events.stream().map(Event::plain).collect(Collectors.joining());
   }
 
-  /** Whether its streams are server-sent events, and not lines. */
+  /** Whether its streams are server-sent events. */
   boolean isEvents() {
-    return this != OLLAMA;
+    return this != OLLAMA && this != BEDROCK;
+  }
+
+  /** Whether its streams are text. */
+  boolean isText() {
+    return this != BEDROCK;
   }
 
   /** The content type of its streams. */
   String streamType() {
-    return isEvents() ? "text/event-stream" : "application/x-ndjson";
+    return switch (this) {
+      case CHAT, RESPONSES, MESSAGES -> "text/event-stream";
+      case OLLAMA -> "application/x-ndjson";
+      case BEDROCK -> "application/vnd.amazon.eventstream";
+    };
   }
 
   /** An event with this data, of this name where events have names. */
   Event event(String name, String data) {
-    return new Event(isEvents() ? name : LINE, data);
+    return switch (this) {
+      case CHAT, RESPONSES, MESSAGES -> new Event(name, data);
+      case OLLAMA -> new Event(LINE, data);
+      case BEDROCK -> new Event(BINARY + name, data);
+    };
+  }
+
+  /** A message of Amazon's that reports an exception. */
+  static Event exception(String type, String data) {
+    return new Event(EXCEPTION + type, data);
   }
 
   /** An event without a name as providers write it. */
@@ -85,7 +126,11 @@ enum Dialect {
 
   /** What shows that the server lives. */
   String alive() {
-    return isEvents() ? ":\n\n" : "\n";
+    return switch (this) {
+      case CHAT, RESPONSES, MESSAGES -> ":\n\n";
+      case OLLAMA -> "\n";
+      case BEDROCK -> event("ping", "").plain();
+    };
   }
 
   /** The status of an error that has none and no code that is known. */
@@ -98,7 +143,7 @@ enum Dialect {
     return switch (this) {
       case CHAT -> RESPONSES;
       case RESPONSES -> MESSAGES;
-      case MESSAGES, OLLAMA -> CHAT;
+      case MESSAGES, OLLAMA, BEDROCK -> CHAT;
     };
   }
 
@@ -108,6 +153,7 @@ enum Dialect {
       case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
       case MESSAGES -> Anthropic.builder().baseUrl(url).build();
       case OLLAMA -> Ollama.builder().baseUrl(url).build();
+      case BEDROCK -> Bedrock.builder("us-east-1").baseUrl(url).build();
     };
   }
 
@@ -142,6 +188,7 @@ enum Dialect {
                               .formatted(said.input)),
                   typed("ping", ""));
           case OLLAMA -> List.of(line("{\"role\":\"assistant\",\"content\":\"\"}", ""));
+          case BEDROCK -> List.of(event("messageStart", "{\"role\":\"assistant\"}"));
         });
   }
 
@@ -166,6 +213,10 @@ enum Dialect {
             case OLLAMA ->
                 said.pieces.stream()
                     .map(piece -> line("{\"content\":" + quoted(piece) + "}", ""))
+                    .toList();
+            case BEDROCK ->
+                said.pieces.stream()
+                    .map(piece -> converse(0, "{\"text\":" + quoted(piece) + "}"))
                     .toList();
           });
     }
@@ -255,6 +306,18 @@ enum Dialect {
                   .map(f -> "{\"type\":\"input_json_delta\",\"partial_json\":" + quoted(f) + "}")
                   .toList());
       case OLLAMA -> List.of(line("{\"tool_calls\":[" + ollamaCall(index, call) + "]}", ""));
+      case BEDROCK -> {
+        List<Event> events = new ArrayList<>();
+        events.add(
+            event(
+                "contentBlockStart",
+                "{\"contentBlockIndex\":%d,\"start\":{\"toolUse\":{\"toolUseId\":%s,\"name\":%s}}}"
+                    .formatted(index, quoted(call.id), quoted(call.tool))));
+        for (String fragment : fragments) {
+          events.add(converse(index, "{\"toolUse\":{\"input\":" + quoted(fragment) + "}}"));
+        }
+        yield events;
+      }
     };
   }
 
@@ -296,7 +359,16 @@ enum Dialect {
                       .formatted(quoted(reason(said)), said.output)),
               typed("message_stop", ""));
       case OLLAMA -> List.of(line("{\"role\":\"assistant\",\"content\":\"\"}", ollamaEnd(said)));
+      case BEDROCK ->
+          List.of(
+              event("messageStop", "{\"stopReason\":" + quoted(reason(said)) + "}"),
+              event("metadata", "{\"usage\":" + usage(said) + "}"));
     };
+  }
+
+  private static Event converse(int index, String delta) {
+    return BEDROCK.event(
+        "contentBlockDelta", "{\"contentBlockIndex\":%d,\"delta\":%s}".formatted(index, delta));
   }
 
   /** A call, whole; arguments that are nothing are null. */
@@ -359,6 +431,19 @@ enum Dialect {
         yield "{\"id\":\"m1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[%s],\"stop_reason\":%s,\"usage\":%s}"
             .formatted(String.join(",", blocks), quoted(reason(said)), usage(said));
       }
+      case BEDROCK -> {
+        List<String> blocks = new ArrayList<>();
+        if (!said.pieces.isEmpty()) {
+          blocks.add("{\"text\":" + quoted(said.text()) + "}");
+        }
+        said.calls.forEach(
+            call ->
+                blocks.add(
+                    "{\"toolUse\":{\"toolUseId\":%s,\"name\":%s,\"input\":%s}}"
+                        .formatted(quoted(call.id), quoted(call.tool), call.arguments)));
+        yield "{\"output\":{\"message\":{\"role\":\"assistant\",\"content\":[%s]}},\"stopReason\":%s,\"usage\":%s}"
+            .formatted(String.join(",", blocks), quoted(reason(said)), usage(said));
+      }
       case OLLAMA -> {
         List<String> calls = new ArrayList<>();
         said.calls.forEach(call -> calls.add(ollamaCall(calls.size(), call)));
@@ -377,10 +462,10 @@ enum Dialect {
 
   private String reason(Said said) {
     return switch (said.finish) {
-      case STOP -> this == MESSAGES ? "end_turn" : "stop";
+      case STOP -> this == MESSAGES || this == BEDROCK ? "end_turn" : "stop";
       case TOOLS ->
           switch (this) {
-            case MESSAGES -> "tool_use";
+            case MESSAGES, BEDROCK -> "tool_use";
             case OLLAMA -> "stop"; // it has no word for it
             default -> "tool_calls";
           };
@@ -388,13 +473,17 @@ enum Dialect {
           switch (this) {
             case CHAT, OLLAMA -> "length";
             case RESPONSES -> "max_output_tokens";
-            case MESSAGES -> "max_tokens";
+            case MESSAGES, BEDROCK -> "max_tokens";
           };
       default -> said.finish;
     };
   }
 
   private String usage(Said said) {
+    if (this == BEDROCK) {
+      return "{\"inputTokens\":%d,\"outputTokens\":%d,\"totalTokens\":%d}"
+          .formatted(said.input, said.output, said.input + said.output);
+    }
     String[] names =
         this == CHAT
             ? new String[] {"prompt_tokens", "completion_tokens"}

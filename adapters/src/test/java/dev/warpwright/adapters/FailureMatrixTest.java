@@ -41,7 +41,12 @@ final class FailureMatrixTest {
                 ? "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}"
                 : cell.dialect() == Dialect.OLLAMA
                     ? "{\"code\":\"%s\",\"error\":\"%s\"}"
-                    : "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
+                    : cell.dialect() == Dialect.BEDROCK
+                        ? "{\"__type\":\"%s\",\"message\":\"%s\"}"
+                        : "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
+    if (cell.dialect() == Dialect.BEDROCK) {
+      return Dialect.exception(code, error.formatted(code, message));
+    }
     return cell.dialect()
         .event(cell.dialect() == Dialect.CHAT ? "" : "error", error.formatted(code, message));
   }
@@ -176,7 +181,9 @@ final class FailureMatrixTest {
             ? "prompt is too long: 208310 tokens > 200000 maximum"
             : cell.dialect() == Dialect.OLLAMA
                 ? "the input length exceeds the context length"
-                : "Your input exceeds the context window of this model";
+                : cell.dialect() == Dialect.BEDROCK
+                    ? "Input is too long for requested model."
+                    : "Your input exceeds the context window of this model";
     String code = cell.dialect() == Dialect.MESSAGES ? "api_error" : "server_error";
     End atOnce = new End.FallbackAtOnce(Kind.CONTEXT_LENGTH, 500);
     everywhere(cell, error(cell, code, words), Kind.CONTEXT_LENGTH, atOnce);
@@ -301,8 +308,9 @@ final class FailureMatrixTest {
   @Tag("Y49")
   void a_stream_may_end_behind_its_finish_signal_without_the_terminator(Cell cell) {
     List<Event> events = new ArrayList<>(cell.dialect().events(TEXT));
-    if (cell.dialect() != Dialect.RESPONSES && cell.dialect() != Dialect.OLLAMA) { // they are one
-      events.removeLast();
+    switch (cell.dialect()) {
+      case CHAT, MESSAGES -> events.removeLast();
+      case RESPONSES, OLLAMA, BEDROCK -> {} // they are one, or there is none
     }
     matrix.run(cell, bytes(plain(events)), FaultMatrix.succeeds(TEXT));
     matrix.run(

@@ -33,8 +33,10 @@ import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import java.lang.invoke.MethodHandles;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -164,6 +166,8 @@ final class FaultMatrix {
   private static final String FIRST_TOOL = "look_up {\"q\":\"first\"}";
   private static final List<String> TOOLS = List.of("look_up", "load", "get_time");
 
+  private static final String BODY = "\"body\": ";
+
   /** Stands for the content type of streams in the cell that runs. */
   private static final String STREAM_TYPE = "${the type of streams}";
 
@@ -176,8 +180,8 @@ final class FaultMatrix {
 
   /** The effect of a script that answers with these bytes as a stream of the cell's type. */
   static String bytes(String body) {
-    return "\"status\": 200, \"headers\": { \"Content-Type\": \"%s\" }, \"body\": "
-            .formatted(STREAM_TYPE)
+    return "\"status\": 200, \"headers\": { \"Content-Type\": \"%s\" }, ".formatted(STREAM_TYPE)
+        + BODY
         + Dialect.quoted(body);
   }
 
@@ -219,9 +223,22 @@ final class FaultMatrix {
     }
   }
 
+  /** An effect as it is in a dialect: its type of streams, and no text where they are none. */
+  private static String effect(Dialect dialect, String given) {
+    String effect = given.replace(STREAM_TYPE, dialect.streamType());
+    int body = effect.indexOf(BODY);
+    if (dialect.isText() || body < 0 || effect.equals(given)) {
+      return effect;
+    }
+    String text = (String) Json.parse(effect.substring(body + BODY.length())).value();
+    byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+    return effect.substring(0, body)
+        + "\"bodyBase64\": \"%s\"".formatted(Base64.getEncoder().encodeToString(bytes));
+  }
+
   /** Runs a fault, given as the effect of a script, and checks the end. */
   Seen run(Cell cell, String given, End end) {
-    String effect = given.replace(STREAM_TYPE, cell.dialect.streamType());
+    String effect = effect(cell.dialect, given);
     try {
       return switch (end) {
         case End.RetriedThenFallback retried -> {

@@ -200,12 +200,20 @@ final class ToolCallMatrixTest {
         runs("load {}"));
   }
 
+  /** Whether arguments stand in the answer as JSON and not as text. */
+  private static boolean isJsonInWhole(Cell cell) {
+    return switch (cell.dialect()) {
+      case MESSAGES, BEDROCK -> !cell.isStream();
+      case CHAT, RESPONSES, OLLAMA -> false; // with Ollama nothing is null
+    };
+  }
+
   @EachCell
   @Tag("FR-T15")
   @Tag("FR-T17")
   void a_call_without_arguments_has_an_empty_input_and_the_next_one_its_own(Cell cell) {
     for (String nothing : List.of("{}", "")) {
-      if (!nothing.isEmpty() || cell.dialect() != Dialect.MESSAGES || cell.isStream()) {
+      if (!nothing.isEmpty() || !isJsonInWhole(cell)) {
         matrix.run(cell, said(cell, Said.asking(new Call("x", "load", nothing))), runs("load {}"));
         matrix.run(
             cell,
@@ -237,7 +245,7 @@ final class ToolCallMatrixTest {
     assertTrue(
         replay.contains(
             switch (cell.dialect()) {
-              case MESSAGES -> "\"input\":{\"a\":3}";
+              case MESSAGES, BEDROCK -> "\"input\":{\"a\":3}";
               case OLLAMA -> "\"arguments\":{\"a\":3}";
               case CHAT, RESPONSES -> "\"arguments\":\"{\\\"a\\\":3}\"";
             }),
@@ -249,8 +257,7 @@ final class ToolCallMatrixTest {
   @Tag("R146")
   void a_call_that_was_cut_by_the_length_limit_does_not_run(Cell cell) {
     for (String arguments : List.of("{\"p\":{\"a\":\"x\"", "{\"a\":1}")) {
-      boolean inJson = cell.dialect() == Dialect.MESSAGES && !cell.isStream();
-      if ((inJson || cell.dialect() == Dialect.OLLAMA) && arguments.length() > 10) {
+      if ((isJsonInWhole(cell) || cell.dialect() == Dialect.OLLAMA) && arguments.length() > 10) {
         continue; // would be no JSON
       }
       Said cut = Said.asking(new Call("x", "load", arguments)).finish(Dialect.LENGTH);
@@ -425,9 +432,10 @@ final class ToolCallMatrixTest {
       String replay = seen.primary().getLast().body();
       assertTrue(
           replay.contains(
-              cell.dialect() == Dialect.MESSAGES || cell.dialect() == Dialect.OLLAMA
-                  ? input
-                  : input.replace("\"", "\\\"")),
+              switch (cell.dialect()) {
+                case MESSAGES, OLLAMA, BEDROCK -> input;
+                case CHAT, RESPONSES -> input.replace("\"", "\\\"");
+              }),
           replay);
     }
   }

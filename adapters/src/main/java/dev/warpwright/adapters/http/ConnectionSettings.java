@@ -28,6 +28,7 @@ public final class ConnectionSettings {
   private @Nullable URI baseUrl;
   private @Nullable Duration connectTimeout;
   private @Nullable HttpClient httpClient;
+  private @Nullable EnvironmentLookup environment;
   private @Nullable String environmentKey;
   private @Nullable String environmentBaseUrl;
   private boolean allowCleartext;
@@ -183,8 +184,19 @@ public final class ConnectionSettings {
    * @param environment where they stand; blank ones count as not set
    */
   public void fromEnvironment(EnvironmentLookup environment) {
+    this.environment = environment;
     this.environmentKey = nonBlank(environment.get(defaults.keyVariable()));
     this.environmentBaseUrl = nonBlank(environment.get(defaults.baseUrlVariable()));
+  }
+
+  /**
+   * A variable beside the key and the base URL.
+   *
+   * @param name its name
+   * @return its value; empty if it is not set or blank, or the environment was not to be read
+   */
+  public Optional<String> variable(String name) {
+    return Optional.ofNullable(environment == null ? null : nonBlank(environment.get(name)));
   }
 
   private static @Nullable String nonBlank(@Nullable String text) {

@@ -114,8 +114,13 @@ public record ErrorObject(
         Optional.of(object));
   }
 
+  /** The same with a type. */
+  ErrorObject withType(String named) {
+    return new ErrorObject(code, named, embeddedStatus, message, details);
+  }
+
   private static @Nullable String message(JsonNode object) {
-    for (String member : new String[] {"message", "msg", "detail"}) {
+    for (String member : new String[] {"message", "msg", "detail", "Message"}) {
       JsonNode text = object.path(member);
       if (text.isString() && !text.stringValue().isBlank()) {
         return text.stringValue();

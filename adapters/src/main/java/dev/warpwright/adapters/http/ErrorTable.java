@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.http;
 
+import java.net.http.HttpHeaders;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param contextForms the closed table of whole messages that say so without a code
  * @param otherwise the status of an error inside a successful response when nothing structured
  *     tells it; 0 if that is not known
+ * @param typeHeader the header that carries the type of an error whose body has none; empty if
+ *     there is none
  */
 public record ErrorTable(
     String provider,
@@ -25,11 +28,13 @@ public record ErrorTable(
     Map<String, Integer> statusByName,
     Set<String> contextNames,
     List<ContextForm> contextForms,
-    int otherwise) {
+    int otherwise,
+    String typeHeader) {
   /** The code that is never retried on the same target, whatever the status. */
   static final String INSUFFICIENT_QUOTA = "insufficient_quota";
 
   private static final int PAYLOAD_TOO_LARGE = 413;
+  private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9_.-]{1,200}");
   private static final Pattern STATUS = Pattern.compile("[1-5]\\d\\d");
 
   /**
@@ -84,7 +89,28 @@ public record ErrorTable(
       Map<String, Integer> statusByName,
       Set<String> contextNames,
       List<ContextForm> contextForms) {
-    this(provider, requestIdHeader, statusByName, contextNames, contextForms, 0);
+    this(provider, requestIdHeader, statusByName, contextNames, contextForms, 0, "");
+  }
+
+  /**
+   * An error with the type that the response's headers give it, or else its member {@code __type},
+   * if the body gives it no name otherwise.
+   *
+   * <p>Amazon's services write {@code Type:http://…} or {@code namespace#Type} there. Source:
+   * Smithy's AWS restJson1 protocol, operation errors.
+   */
+  ErrorObject named(ErrorObject error, HttpHeaders headers) {
+    if (typeHeader.isEmpty() || error.code() != null || error.type() != null) {
+      return error;
+    }
+    return headers
+        .firstValue(typeHeader)
+        .or(() -> error.details().map(body -> body.path("__type").asString("")))
+        .map(value -> value.split(":", 2)[0])
+        .map(value -> value.substring(value.indexOf('#') + 1).strip())
+        .filter(type -> TYPE.matcher(type).matches())
+        .map(error::withType)
+        .orElse(error);
   }
 
   /**

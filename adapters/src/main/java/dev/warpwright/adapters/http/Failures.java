@@ -115,7 +115,8 @@ public final class Failures {
   }
 
   private ProviderException classified(
-      Kind kind, String message, int httpStatus, ErrorObject error, HttpHeaders headers) {
+      Kind kind, String message, int httpStatus, ErrorObject said, HttpHeaders headers) {
+    ErrorObject error = table.named(said, headers);
     int status = table.status(httpStatus, error);
     boolean overflow = table.isContextOverflow(status, error);
     return ProviderException.builder(overflow ? Kind.CONTEXT_LENGTH : kind, message)

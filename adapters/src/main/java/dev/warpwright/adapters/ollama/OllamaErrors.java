@@ -26,7 +26,8 @@ final class OllamaErrors {
           ErrorTable.COMMON_NAMES,
           ErrorTable.COMMON_CONTEXT_NAMES,
           CONTEXT_FORMS,
-          SERVER_ERROR);
+          SERVER_ERROR,
+          "");
 
   private OllamaErrors() {}
 }

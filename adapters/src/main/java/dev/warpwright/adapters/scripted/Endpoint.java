@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class Endpoint {
   private static final Protocol CHAT = new ChatCompletions();
   private static final List<Protocol> PROTOCOLS =
-      List.of(CHAT, new ResponsesApi(), new MessagesApi(), new OllamaApi());
+      List.of(CHAT, new ResponsesApi(), new MessagesApi(), new OllamaApi(), new ConverseApi());
 
   private final Script script;
   private final @Nullable String requiredKey;
@@ -41,7 +41,7 @@ final class Endpoint {
     try {
       checkAddress(request);
       protocol.checkHeaders(request, requiredKey);
-      asked = protocol.read(request.body());
+      asked = protocol.read(request);
     } catch (RefusedException e) {
       return refuse(e, request, connection);
     }
@@ -102,13 +102,13 @@ final class Endpoint {
   }
 
   private static boolean isForModel(ServerRequest request) {
-    return request.path().endsWith(protocol(request).path());
+    return protocol(request).serves(request.path());
   }
 
   /** The protocol that the path belongs to; that of Chat for a path of none. */
   private static Protocol protocol(ServerRequest request) {
     return PROTOCOLS.stream()
-        .filter(protocol -> request.path().endsWith(protocol.path()))
+        .filter(protocol -> protocol.serves(request.path()))
         .findFirst()
         .orElse(CHAT);
   }
@@ -118,8 +118,9 @@ final class Endpoint {
     if (!forModel && !request.path().equals("/health")) {
       throw new RefusedException(
           404,
-          "There is POST …/chat/completions, POST …/responses, POST …/messages, POST …/api/chat"
-              + " and GET /health here.");
+          "There is POST …/chat/completions, POST …/responses, POST …/messages, POST …/api/chat,"
+              + " POST …/model/{id}/converse, POST …/model/{id}/converse-stream and GET /health"
+              + " here.");
     }
     if (!forModel || !request.method().equals("POST")) {
       throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");
@@ -196,7 +197,9 @@ final class Endpoint {
                     new Fault.Body(
                         "application/json",
                         protocol.error(status, ErrorBody.scriptedText(status), null)));
-    return ServerResponse.of(status, fault.headers(), body.contentType(), body.text());
+    ServerResponse response =
+        ServerResponse.of(status, fault.headers(), body.contentType(), body.bytes());
+    return fault.body().isEmpty() ? response.with(protocol.errorHeaders(status)) : response;
   }
 
   private Reply answer(Protocol protocol, ModelRequest asked, boolean streamed) {

@@ -27,7 +27,7 @@ final class EventStream implements EventSink {
     this.chunks = stream.said().answer().delivery().chunks();
     this.in = in;
     this.body = new StreamBody(out, in, chunked, stream.wire().dribble(), limit(stream));
-    this.heartbeat = StreamFraming.bytes(stream.protocol().heartbeat(), stream.wire().lineEnd());
+    this.heartbeat = stream.protocol().heartbeat(stream.wire().lineEnd());
   }
 
   private static long limit(ServerStream stream) throws IOException, InterruptedException {

@@ -1,5 +1,7 @@
 package dev.warpwright.adapters.scripted;
 
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +23,16 @@ sealed interface Fault {
     }
   }
 
-  /** A body with its type. */
-  record Body(String contentType, String text) {}
+  /** A body with its type, as text; each byte of one that is none is a character. */
+  record Body(String contentType, String text, Charset charset) {
+    Body(String contentType, String text) {
+      this(contentType, text, StandardCharsets.UTF_8);
+    }
+
+    byte[] bytes() {
+      return text.getBytes(charset);
+    }
+  }
 
   /** A success whose body is no JSON. */
   record NoJson() implements Fault {}

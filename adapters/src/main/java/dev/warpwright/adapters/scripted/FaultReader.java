@@ -2,8 +2,10 @@ package dev.warpwright.adapters.scripted;
 
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.InvalidRequestException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -85,6 +87,7 @@ final class FaultReader {
             "status",
             "headers",
             "body",
+            "bodyBase64",
             "stall",
             "reset",
             "cut",
@@ -115,7 +118,8 @@ final class FaultReader {
                   + (effects.isEmpty() ? "none" : String.join(", ", effects)));
     }
     String effect = effects.getFirst();
-    if (!effect.equals("status") && (fault.has("headers") || fault.has("body"))) {
+    if (!effect.equals("status")
+        && (fault.has("headers") || fault.has("body") || fault.has("bodyBase64"))) {
       throw fault.place().refuse("headers and body go with status only, not with " + effect);
     }
     return switch (effect) {
@@ -238,10 +242,29 @@ final class FaultReader {
     if (status > 200 && status < 400) {
       throw fault.place("status").refuse("must be 200 or 400 to 599, but is the number " + status);
     }
-    if (status == 200 && !fault.has("body")) {
+    if (fault.has("body") && fault.has("bodyBase64")) {
+      throw fault.place().refuse("has both body and bodyBase64");
+    }
+    Optional<Fault.Body> body =
+        fault
+            .text("bodyBase64")
+            .map(text -> binary(text, fault.place("bodyBase64")))
+            .or(() -> fault.value("body").map(FaultReader::body));
+    if (status == 200 && body.isEmpty()) {
       throw fault.place().refuse("a status of 200 needs a body");
     }
-    return new Fault.Status(status, headers(fault), fault.value("body").map(FaultReader::body));
+    return new Fault.Status(status, headers(fault), body);
+  }
+
+  private static Fault.Body binary(String text, Place place) {
+    try {
+      return new Fault.Body(
+          "application/octet-stream",
+          new String(Base64.getDecoder().decode(text), StandardCharsets.ISO_8859_1),
+          StandardCharsets.ISO_8859_1);
+    } catch (IllegalArgumentException _) {
+      throw place.refuse("must be bytes in base64");
+    }
   }
 
   private static Fault.Body body(JsonNode node) {

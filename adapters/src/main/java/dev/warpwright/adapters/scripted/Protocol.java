@@ -1,15 +1,21 @@
 package dev.warpwright.adapters.scripted;
 
 import java.io.IOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A provider's protocol on the server's side: requests to conversations, responses and errors to
  * bodies. It knows nothing of rules and sockets.
  */
-sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi {
+sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi, ConverseApi {
   /** How the path of its requests ends. */
   String path();
+
+  /** Whether requests to this path are of this protocol. */
+  default boolean serves(String path) {
+    return path.endsWith(path());
+  }
 
   /** The header field that carries the id of a request. */
   String requestIdHeader();
@@ -23,6 +29,11 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi {
 
   /** Reads a request and refuses what the real service refuses. */
   ModelRequest read(byte[] body) throws RefusedException;
+
+  /** Reads a request whose path may say something too. */
+  default ModelRequest read(ServerRequest request) throws RefusedException {
+    return read(request.body());
+  }
 
   /** Writes an answer as a whole. */
   String write(Said said);
@@ -41,6 +52,16 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi {
 
   /** An event that only shows that the server lives, as it is written with line feeds. */
   String heartbeat();
+
+  /** The same as bytes. */
+  default byte[] heartbeat(WireForm.LineEnd lineEnd) {
+    return StreamFraming.bytes(heartbeat(), lineEnd);
+  }
+
+  /** The header fields that say beside an error's body what it is. */
+  default Map<String, String> errorHeaders(int status) {
+    return Map.of();
+  }
 
   /**
    * Writes an error.

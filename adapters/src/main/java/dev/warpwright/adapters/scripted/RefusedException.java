@@ -25,6 +25,7 @@ final class RefusedException extends Exception {
   }
 
   ServerResponse response(Protocol protocol) {
-    return ServerResponse.json(status, protocol.error(status, String.valueOf(getMessage()), param));
+    return ServerResponse.json(status, protocol.error(status, String.valueOf(getMessage()), param))
+        .with(protocol.errorHeaders(status));
   }
 }

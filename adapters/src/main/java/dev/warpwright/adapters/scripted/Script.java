@@ -111,7 +111,7 @@ import java.util.Optional;
  *     then</td></tr>
  * <tr><td>{@code heartbeats}</td><td>how many signs of life come in front of each chunk, each
  *     behind such a pause: {@code ping} with Anthropic's protocol, a comment with OpenAI's, a blank
- *     line with Ollama's</td></tr>
+ *     line with Ollama's, an event that nobody knows with Bedrock's</td></tr>
  * <tr><td>{@code lineEnd}</td><td>{@code LF} by default, {@code CRLF} or {@code CR}; servers
  *     only</td></tr>
  * <tr><td>{@code dribble}</td><td>{@code bytes}, how many bytes come at a time wherever that cuts,
@@ -132,8 +132,9 @@ import java.util.Optional;
  * <tr><td>{@code times}</td><td>how often it applies at most; without a limit by default</td></tr>
  * <tr><td>{@code status}</td><td>effect: an HTTP status 400 to 599, with optional {@code headers}
  *     (an object of texts) and {@code body} (JSON, or a string to send as plain text; by default
- *     an error in the form of the protocol that was spoken). Or 200 with a {@code body}, which may
- *     be an error, or any bytes of a stream if {@code headers} has their content type</td></tr>
+ *     an error in the form of the protocol that was spoken) or {@code bodyBase64} (any bytes). Or
+ *     200 with one of these, which may be an error, or the bytes of a stream if {@code headers} has
+ *     their content type</td></tr>
  * <tr><td>{@code stall}</td><td>effect: {@code true}, never answers; or an object with a place in
  *     the body, behind which nothing more comes</td></tr>
  * <tr><td>{@code reset}</td><td>effect: the connection is reset {@code BEFORE_HEADERS}, {@code

@@ -141,10 +141,10 @@ public final class ScriptedAnswer {
 
   /**
    * Sets what the model thinks before all else: private state with a signature, in the form of
-   * Anthropic's blocks of thinking; over Responses, an item of reasoning. A {@link ScriptedServer}
-   * accepts it back only unchanged, and such an item only in front of what it stood before. Chat
-   * Completions has no place for it and leaves it out; with Ollama's protocol it is plain words,
-   * which anybody may change.
+   * Anthropic's blocks of thinking, or of Bedrock's; over Responses, an item of reasoning. A {@link
+   * ScriptedServer} accepts it back only unchanged, and such an item only in front of what it stood
+   * before. Chat Completions has no place for it and leaves it out; with Ollama's protocol it is
+   * plain words, which anybody may change.
    *
    * @param thought the words
    * @return a changed copy

@@ -91,8 +91,8 @@ public final class ScriptedChunks {
 
   /**
    * Sets how many signs of life come in front of each chunk, each behind a pause of its own: a
-   * {@code ping} with Anthropic's protocol, a comment with OpenAI's, a blank line with Ollama's.
-   * None by default.
+   * {@code ping} with Anthropic's protocol, a comment with OpenAI's, a blank line with Ollama's, an
+   * event that nobody knows with Bedrock's. None by default.
    *
    * @param count 0 to 1 000 000
    * @return a changed copy

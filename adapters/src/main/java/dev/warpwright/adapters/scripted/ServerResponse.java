@@ -33,18 +33,18 @@ final class ServerResponse {
   }
 
   static ServerResponse json(int status, String body) {
-    return of(status, List.of(), "application/json", body);
+    return of(status, List.of(), "application/json", body.getBytes(StandardCharsets.UTF_8));
   }
 
   /** The content type is only a default: one among the fields wins. */
   static ServerResponse of(
-      int status, List<Map.Entry<String, String>> headers, String contentType, String body) {
+      int status, List<Map.Entry<String, String>> headers, String contentType, byte[] body) {
     List<Map.Entry<String, String>> all = new ArrayList<>();
     if (headers.stream().noneMatch(field -> field.getKey().equalsIgnoreCase("content-type"))) {
       all.add(Map.entry("Content-Type", contentType));
     }
     all.addAll(headers);
-    return new ServerResponse(status, all, body.getBytes(StandardCharsets.UTF_8), false);
+    return new ServerResponse(status, all, body, false);
   }
 
   int status() {
@@ -59,6 +59,14 @@ final class ServerResponse {
     List<Map.Entry<String, String>> all = new ArrayList<>(headers);
     all.add(Map.entry(name, value));
     return new ServerResponse(status, all, body, streamed);
+  }
+
+  ServerResponse with(Map<String, String> fields) {
+    ServerResponse more = this;
+    for (Map.Entry<String, String> field : fields.entrySet()) {
+      more = more.with(field.getKey(), field.getValue());
+    }
+    return more;
   }
 
   /** The same with only the first bytes of its body, as if these were all. */

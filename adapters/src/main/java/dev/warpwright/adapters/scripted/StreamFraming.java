@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.scripted;
 
+import dev.warpwright.adapters.wire.BinaryEvent;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,27 @@ enum StreamFraming {
     String text(@Nullable String name, String data) {
       return data + "\n";
     }
+  },
+  /** Amazon's messages. */
+  BINARY("application/vnd.amazon.eventstream") {
+    @Override
+    String text(@Nullable String name, String data) {
+      throw new AssertionError("A message is no text.");
+    }
+
+    @Override
+    byte[] bytes(@Nullable String name, String data, WireForm.LineEnd lineEnd) {
+      String type = String.valueOf(name);
+      BinaryEvent event =
+          type.startsWith(EXCEPTION)
+              ? BinaryEvent.exception(type.substring(EXCEPTION.length()), data)
+              : BinaryEvent.event(type, data);
+      return event.bytes();
+    }
   };
+
+  /** What stands before the name of one of Amazon's messages that reports an exception. */
+  static final String EXCEPTION = "exception ";
 
   private final String contentType;
 

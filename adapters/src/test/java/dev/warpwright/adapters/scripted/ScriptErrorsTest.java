@@ -132,8 +132,11 @@ class ScriptErrorsTest {
           """
           {}                                  | : must have exactly one of status, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders, but has none.
           {'status':503,'stall':true}         | : must have exactly one of status, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders, but has status, stall.
-          {'code':503}                        | : unknown key 'code'; allowed are when, every, from, times, status, headers, body, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders.
+          {'code':503}                        | : unknown key 'code'; allowed are when, every, from, times, status, headers, body, bodyBase64, stall, reset, cut, cutBodyAfter, errorEvent, wrongType, garbage, slowHeaders.
           {'status':200}                      | : a status of 200 needs a body.
+          {'status':200,'bodyBase64':'?'}     | .bodyBase64: must be bytes in base64.
+          {'status':200,'body':1,'bodyBase64':'YQ=='} | : has both body and bodyBase64.
+          {'stall':true,'bodyBase64':'YQ=='}  | : headers and body go with status only, not with stall.
           {'status':204,'body':{}}            | .status: must be 200 or 400 to 599, but is the number 204.
           {'status':600}                      | .status: must be a whole number, 200 to 599, but is the number 600.
           {'every':0,'stall':true}            | .every: must be a whole number, 1 or more, but is the number 0.

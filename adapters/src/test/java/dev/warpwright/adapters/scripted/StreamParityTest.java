@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.bedrock.Bedrock;
 import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
@@ -95,6 +96,7 @@ class StreamParityTest {
     RESPONSES,
     MESSAGES,
     OLLAMA,
+    CONVERSE,
     INSIDE;
 
     private ProviderAdapter at(URI url) {
@@ -103,6 +105,7 @@ class StreamParityTest {
         case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
         case MESSAGES -> Anthropic.builder().baseUrl(url).thinkingBudget(1_024).build();
         case OLLAMA -> Ollama.builder().baseUrl(url).build();
+        case CONVERSE -> Bedrock.builder("us-east-1").baseUrl(url).build();
         case INSIDE -> ScriptedModel.of(SCRIPT);
       };
     }

@@ -47,7 +47,11 @@ public record Played(List<ModelEvent> told, Object outcome) {
 
     /** Reads a stream cut in every way; it must tell the same and end the same. */
     public Played play(String stream) {
-      byte[] bytes = stream.getBytes(StandardCharsets.UTF_8);
+      return play(stream.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The same of a stream that is no text. */
+    public Played play(byte[] bytes) {
       Played whole = play(List.of(bytes));
       for (List<byte[]> chunks : Chunks.ways(bytes, 3)) {
         whole.requireSame(play(chunks));
@@ -57,9 +61,14 @@ public record Played(List<ModelEvent> told, Object outcome) {
 
     /** Reads a sound stream in which bytes were changed at random. */
     public void playDamaged(String sound) {
+      playDamaged(random -> damaged(sound.getBytes(StandardCharsets.UTF_8), random));
+    }
+
+    /** Reads streams that are damaged in ways of their own. */
+    public void playDamaged(Function<Random, byte[]> damage) {
       Fuzz.play(
           random -> {
-            byte[] bytes = damaged(sound.getBytes(StandardCharsets.UTF_8), random);
+            byte[] bytes = damage.apply(random);
             Played played = play(Chunks.pieces(bytes, random, 1 + random.nextInt(200)));
             if (played.outcome instanceof ModelResponse response) {
               assertEquals(response.message().text(), StrictJson.cleanText(played.text()));

@@ -114,7 +114,7 @@ final class MessagesRequest {
   private ObjectNode write(MessagesService service, Thinking byDefault) {
     Thinking wanted = call.reasoning().map(Thinking::of).orElse(byDefault);
     Thinking thinking = mayThink(wanted) ? wanted : new Thinking.Unset();
-    requireFitting(thinking);
+    thinking.requireFitting(call);
     ObjectNode body = RequestRules.providerOptions(call);
     if (service.bodyVersion().isPresent()) {
       body.put("anthropic_version", service.bodyVersion().get());
@@ -183,24 +183,6 @@ final class MessagesRequest {
       case Thinking.Adaptive _ -> DEFAULT_MAX_TOKENS_ADAPTIVE;
       case Thinking.Budget(int tokens) -> tokens + DEFAULT_MAX_TOKENS;
     };
-  }
-
-  /** Refuses what the service refuses together with a budget, and says what to change. */
-  private void requireFitting(Thinking thinking) {
-    if (!(thinking instanceof Thinking.Budget(int tokens))) {
-      return;
-    }
-    if (call.maxTokens().orElse(Integer.MAX_VALUE) <= tokens) {
-      throw RequestRules.refused(
-          "maxTokens must be more than the thinking budget of %d tokens, which is a part of it, but is %d."
-              .formatted(tokens, call.maxTokens().orElse(0)));
-    }
-    if (call.temperature().isPresent()) {
-      throw RequestRules.refused("A temperature cannot be set while a thinking budget is.");
-    }
-    if (RequestRules.isForced(call.toolChoice())) {
-      throw RequestRules.refused("A tool cannot be required while a thinking budget is set.");
-    }
   }
 
   private String system() {

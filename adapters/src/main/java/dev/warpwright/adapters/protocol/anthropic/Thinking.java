@@ -1,6 +1,7 @@
 package dev.warpwright.adapters.protocol.anthropic;
 
 import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Reasoning.Effort;
 import java.util.Optional;
@@ -50,5 +51,28 @@ public sealed interface Thinking {
               "A reasoning budget must be %d tokens or more here, but is %d."
                   .formatted(MIN_BUDGET, tokens));
     };
+  }
+
+  /**
+   * Refuses what the model refuses together with a budget, and says what to change.
+   *
+   * @param call what is asked
+   * @throws dev.warpwright.model.ProviderException if the two do not go together
+   */
+  default void requireFitting(ModelCall call) {
+    if (!(this instanceof Budget(int tokens))) {
+      return;
+    }
+    if (call.maxTokens().orElse(Integer.MAX_VALUE) <= tokens) {
+      throw RequestRules.refused(
+          "maxTokens must be more than the thinking budget of %d tokens, which is a part of it, but is %d."
+              .formatted(tokens, call.maxTokens().orElse(0)));
+    }
+    if (call.temperature().isPresent()) {
+      throw RequestRules.refused("A temperature cannot be set while a thinking budget is.");
+    }
+    if (RequestRules.isForced(call.toolChoice())) {
+      throw RequestRules.refused("A tool cannot be required while a thinking budget is set.");
+    }
   }
 }

@@ -1,0 +1,2 @@
+/** Amazon Bedrock: the Converse protocol. */
+package dev.warpwright.adapters.bedrock;
