@@ -97,7 +97,7 @@ final class TypedSchema {
       nullable &= constants.removeIf(JsonNode::isNull);
     }
     if (types.isEmpty()) {
-      return nullable ? words(schema, typed("NULL")) : null;
+      return nullable ? typed(Set.of("null"), schema, null) : null;
     }
     if (types.size() > 1) {
       return several(schema, types, nullable);
@@ -317,7 +317,7 @@ final class TypedSchema {
         switch (type) {
           case "object" -> !written.path("properties").isEmpty();
           case "array" -> written.has("items");
-          case "string", "number", "integer", "boolean" -> true;
+          case "string", "number", "integer", "boolean", "null" -> true;
           default -> false;
         };
     return known ? written : null;
