@@ -133,7 +133,7 @@ final class TypedSchema {
       if (one == null) {
         return null;
       }
-      if (one.path("type").asString("").equals("NULL")) {
+      if (one.size() == 1 && one.path("type").asString("").equals("NULL")) {
         nullable = true;
       } else {
         describe(words, one);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class Endpoint {
   private static final Protocol CHAT = new ChatCompletions();
   private static final List<Protocol> PROTOCOLS =
-      List.of(CHAT, new ResponsesApi(), new MessagesApi());
+      List.of(CHAT, new ResponsesApi(), new MessagesApi(), new GeminiApi());
 
   private final Script script;
   private final @Nullable String requiredKey;
@@ -41,7 +41,7 @@ final class Endpoint {
     try {
       checkAddress(request);
       protocol.checkHeaders(request, requiredKey);
-      asked = protocol.read(request.body());
+      asked = protocol.read(request);
     } catch (RefusedException e) {
       return refuse(e, request, connection);
     }
@@ -102,13 +102,13 @@ final class Endpoint {
   }
 
   private static boolean isForModel(ServerRequest request) {
-    return request.path().endsWith(protocol(request).path());
+    return protocol(request).takes(request.path());
   }
 
   /** The protocol that the path belongs to; that of Chat for a path of none. */
   private static Protocol protocol(ServerRequest request) {
     return PROTOCOLS.stream()
-        .filter(protocol -> request.path().endsWith(protocol.path()))
+        .filter(protocol -> protocol.takes(request.path()))
         .findFirst()
         .orElse(CHAT);
   }
@@ -118,8 +118,8 @@ final class Endpoint {
     if (!forModel && !request.path().equals("/health")) {
       throw new RefusedException(
           404,
-          "There is POST …/chat/completions, POST …/responses, POST …/messages and GET /health"
-              + " here.");
+          "There is POST …/chat/completions, POST …/responses, POST …/messages, POST"
+              + " …/models/…:generateContent and GET /health here.");
     }
     if (!forModel || !request.method().equals("POST")) {
       throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
  * A provider's protocol on the server's side: requests to conversations, responses and errors to
  * bodies. It knows nothing of rules and sockets.
  */
-sealed interface Protocol permits OpenAiProtocol, MessagesApi {
-  /** How the path of its requests ends. */
-  String path();
+sealed interface Protocol permits OpenAiProtocol, MessagesApi, GeminiApi {
+  /** Whether a path is one of its requests. */
+  boolean takes(String path);
 
   /** The header field that carries the id of a request. */
   String requestIdHeader();
@@ -22,7 +22,7 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi {
   void checkHeaders(ServerRequest request, @Nullable String key) throws RefusedException;
 
   /** Reads a request and refuses what the real service refuses. */
-  ModelRequest read(byte[] body) throws RefusedException;
+  ModelRequest read(ServerRequest request) throws RefusedException;
 
   /** Writes an answer as a whole. */
   String write(Said said);
