@@ -1,8 +1,10 @@
 package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.google.Gemini;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.ProviderAdapter;
 import java.net.URI;
@@ -10,11 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The three protocols: their adapters, and an answer as a provider sends it in each. */
+/** The protocols: their adapters, and an answer as a provider sends it in each. */
 enum Dialect {
   CHAT,
   RESPONSES,
-  MESSAGES;
+  MESSAGES,
+  GEMINI;
 
   /** A finish reason that every provider has a word for; any other text is sent as it is. */
   static final String STOP = "STOP";
@@ -61,7 +64,7 @@ enum Dialect {
     return switch (this) {
       case CHAT -> RESPONSES;
       case RESPONSES -> MESSAGES;
-      case MESSAGES -> CHAT;
+      case MESSAGES, GEMINI -> CHAT;
     };
   }
 
@@ -70,6 +73,7 @@ enum Dialect {
       case CHAT -> OpenAi.builder().baseUrl(url).build();
       case RESPONSES -> OpenAi.builder().api(Api.RESPONSES).baseUrl(url).build();
       case MESSAGES -> Anthropic.builder().baseUrl(url).build();
+      case GEMINI -> Gemini.builder().baseUrl(url).build();
     };
   }
 
@@ -103,6 +107,7 @@ enum Dialect {
                           + "\"usage\":{\"input_tokens\":%d,\"output_tokens\":1}}"
                               .formatted(said.input)),
                   typed("ping", ""));
+          case GEMINI -> List.of(gemini("", ""));
         });
   }
 
@@ -124,9 +129,13 @@ enum Dialect {
                     said.pieces.stream()
                         .map(p -> "{\"type\":\"text_delta\",\"text\":" + quoted(p) + "}")
                         .toList());
+            case GEMINI ->
+                said.pieces.stream()
+                    .map(piece -> gemini("{\"text\":" + quoted(piece) + "}", ""))
+                    .toList();
           });
     }
-    int first = this == CHAT || said.pieces.isEmpty() ? 0 : 1;
+    int first = this == CHAT || this == GEMINI || said.pieces.isEmpty() ? 0 : 1;
     for (int i = 0; i < said.calls.size(); i++) {
       events.addAll(call(first + i, said.calls.get(i)));
     }
@@ -211,7 +220,28 @@ enum Dialect {
               fragments.stream()
                   .map(f -> "{\"type\":\"input_json_delta\",\"partial_json\":" + quoted(f) + "}")
                   .toList());
+      case GEMINI -> List.of(gemini(functionCall(call), ""));
     };
+  }
+
+  /** A call of Gemini; arguments that are no JSON come as text. */
+  private static String functionCall(Call call) {
+    String arguments = call.arguments;
+    try {
+      Json.parse(arguments);
+    } catch (InvalidRequestException e) {
+      arguments = quoted(arguments);
+    }
+    return "{\"functionCall\":{\"id\":%s,\"name\":%s,\"args\":%s}}"
+        .formatted(quoted(call.id), quoted(call.tool), arguments);
+  }
+
+  /** A chunk of Gemini. */
+  private static Event gemini(String parts, String end) {
+    return new Event(
+        "",
+        "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[%s]}%s}"
+            .formatted(parts, end.isEmpty() ? "}]" : end));
   }
 
   private static String item(int index, Call call, String arguments) {
@@ -251,6 +281,7 @@ enum Dialect {
                   "\"delta\":{\"stop_reason\":%s,\"stop_sequence\":null},\"usage\":{\"output_tokens\":%d}"
                       .formatted(quoted(reason(said)), said.output)),
               typed("message_stop", ""));
+      case GEMINI -> List.of(gemini("", geminiEnd(said)));
     };
   }
 
@@ -292,7 +323,20 @@ enum Dialect {
         yield "{\"id\":\"m1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[%s],\"stop_reason\":%s,\"usage\":%s}"
             .formatted(String.join(",", blocks), quoted(reason(said)), usage(said));
       }
+      case GEMINI -> {
+        List<String> parts = new ArrayList<>();
+        if (!said.pieces.isEmpty()) {
+          parts.add("{\"text\":" + quoted(said.text()) + "}");
+        }
+        said.calls.forEach(call -> parts.add(functionCall(call)));
+        yield gemini(String.join(",", parts), geminiEnd(said)).data();
+      }
     };
+  }
+
+  private String geminiEnd(Said said) {
+    return ",\"finishReason\":%s}],\"usageMetadata\":%s"
+        .formatted(quoted(reason(said)), usage(said));
   }
 
   private static boolean isComplete(Said said) {
@@ -301,25 +345,49 @@ enum Dialect {
 
   private String reason(Said said) {
     return switch (said.finish) {
-      case STOP -> this == MESSAGES ? "end_turn" : "stop";
-      case TOOLS -> this == MESSAGES ? "tool_use" : "tool_calls";
+      case STOP ->
+          switch (this) {
+            case CHAT, RESPONSES -> "stop";
+            case MESSAGES -> "end_turn";
+            case GEMINI -> "STOP";
+          };
+      case TOOLS ->
+          switch (this) {
+            case CHAT, RESPONSES -> "tool_calls";
+            case MESSAGES -> "tool_use";
+            case GEMINI -> "STOP";
+          };
       case LENGTH ->
           switch (this) {
             case CHAT -> "length";
             case RESPONSES -> "max_output_tokens";
             case MESSAGES -> "max_tokens";
+            case GEMINI -> "MAX_TOKENS";
           };
       default -> said.finish;
     };
   }
 
+  /** How arguments that are an object stand in a request. */
+  String argumentsInRequest(String arguments) {
+    return switch (this) {
+      case CHAT, RESPONSES -> "\"arguments\":" + quoted(arguments);
+      case MESSAGES -> "\"input\":" + arguments;
+      case GEMINI -> "\"args\":" + arguments;
+    };
+  }
+
   private String usage(Said said) {
     String[] names =
-        this == CHAT
-            ? new String[] {"prompt_tokens", "completion_tokens"}
-            : new String[] {"input_tokens", "output_tokens"};
-    return "{\"%s\":%d,\"%s\":%d,\"total_tokens\":%d}"
-        .formatted(names[0], said.input, names[1], said.output, said.input + said.output);
+        switch (this) {
+          case CHAT -> new String[] {"prompt_tokens", "completion_tokens", "total_tokens"};
+          case RESPONSES, MESSAGES ->
+              new String[] {"input_tokens", "output_tokens", "total_tokens"};
+          case GEMINI ->
+              new String[] {"promptTokenCount", "candidatesTokenCount", "totalTokenCount"};
+        };
+    return "{\"%s\":%d,\"%s\":%d,\"%s\":%d}"
+        .formatted(names[0], said.input, names[1], said.output, names[2], said.input + said.output);
   }
 
   /** A chunk of Chat. */

@@ -35,12 +35,15 @@ final class FailureMatrixTest {
   /** An error event as the provider of the protocol sends it. */
   private static Event error(Cell cell, String code, String message) {
     String error =
-        cell.dialect() == Dialect.MESSAGES
-            ? "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":\"%s\"}}"
-            : cell.dialect() == Dialect.CHAT
-                ? "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}"
-                : "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
-    return new Event(cell.dialect() == Dialect.CHAT ? "" : "error", error.formatted(code, message));
+        switch (cell.dialect()) {
+          case CHAT -> "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}";
+          case RESPONSES ->
+              "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
+          case MESSAGES -> "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":\"%s\"}}";
+          case GEMINI -> "{\"error\":{\"status\":\"%s\",\"message\":\"%s\"}}";
+        };
+    boolean named = cell.dialect() == Dialect.RESPONSES || cell.dialect() == Dialect.MESSAGES;
+    return new Event(named ? "error" : "", error.formatted(code, message));
   }
 
   /** The error in front of everything, behind the preamble, and behind output. */
@@ -152,9 +155,13 @@ final class FailureMatrixTest {
   @Tag("R92")
   void an_input_that_is_too_long_is_no_failure_of_the_server(Cell cell) {
     String words =
-        cell.dialect() == Dialect.MESSAGES
-            ? "prompt is too long: 208310 tokens > 200000 maximum"
-            : "Your input exceeds the context window of this model";
+        switch (cell.dialect()) {
+          case CHAT, RESPONSES -> "Your input exceeds the context window of this model";
+          case MESSAGES -> "prompt is too long: 208310 tokens > 200000 maximum";
+          case GEMINI ->
+              "The input token count (208310) exceeds the maximum number of tokens allowed"
+                  + " (200000).";
+        };
     String code = cell.dialect() == Dialect.MESSAGES ? "api_error" : "server_error";
     End atOnce = new End.FallbackAtOnce(Kind.CONTEXT_LENGTH, 500);
     everywhere(cell, error(cell, code, words), Kind.CONTEXT_LENGTH, atOnce);
@@ -276,7 +283,8 @@ final class FailureMatrixTest {
   @Tag("Y49")
   void a_stream_may_end_behind_its_finish_signal_without_the_terminator(Cell cell) {
     List<Event> events = new ArrayList<>(cell.dialect().events(TEXT));
-    if (cell.dialect() != Dialect.RESPONSES) { // where they are one
+    boolean apart = cell.dialect() == Dialect.CHAT || cell.dialect() == Dialect.MESSAGES;
+    if (apart) { // the signal and the terminator
       events.removeLast();
     }
     matrix.run(cell, bytes(plain(events)), FaultMatrix.succeeds(TEXT));

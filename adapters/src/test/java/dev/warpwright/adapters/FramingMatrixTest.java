@@ -144,10 +144,11 @@ final class FramingMatrixTest {
         bytes(all.substring(0, all.length() - 2)),
         new End.Broken(TEXT.text(), Kind.PROTOCOL));
     String opening = plain(dialect.opening(TEXT)).stripTrailing();
+    boolean hasEndOfItem = dialect == Dialect.RESPONSES || dialect == Dialect.MESSAGES;
     matrix.run(
         cell,
         bytes(opening.substring(0, opening.length() - 2)),
-        new End.Broken(dialect == Dialect.CHAT ? "Hello 你" : TEXT.text(), Kind.PROTOCOL));
+        new End.Broken(hasEndOfItem ? TEXT.text() : "Hello 你", Kind.PROTOCOL));
   }
 
   @ParameterizedTest(name = "{0}")

@@ -13,6 +13,7 @@ import dev.warpwright.ObjectStream;
 import dev.warpwright.adapters.FaultMatrix.Cell;
 import dev.warpwright.adapters.FaultMatrix.Place;
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.google.Gemini;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.Script;
@@ -59,6 +60,7 @@ final class ObjectMatrixTest {
       case RESPONSES ->
           OpenAi.builder().api(Api.RESPONSES).baseUrl(url).capabilities(id -> can).build();
       case MESSAGES -> Anthropic.builder().baseUrl(url).capabilities(id -> can).build();
+      case GEMINI -> Gemini.builder().baseUrl(url).capabilities(id -> can).build();
     };
   }
 

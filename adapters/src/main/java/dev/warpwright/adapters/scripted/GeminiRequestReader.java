@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
 /**
  * Reads the body of one generateContent request and refuses what the real service refuses: members
  * that it does not know, empty parts, results that are not those of the calls right before them in
- * their order, ids that it has not given, signatures that are not their part's, and schemas beyond
- * its subset.
+ * their order, with an id where the call has one and without where it has none, signatures that are
+ * not their part's, and schemas beyond its subset.
  */
 final class GeminiRequestReader {
   private static final Set<String> MEMBERS =
@@ -76,8 +76,8 @@ final class GeminiRequestReader {
       Set.of("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL");
   private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_.:-]{0,63}");
 
-  /** As scripts give them. */
-  private static final Pattern ID = Pattern.compile("call_[0-9a-f]+_[0-9]+");
+  /** How the id of a call begins that came without one. */
+  private static final String UNNAMED = "unnamed ";
 
   private final List<Message> messages = new ArrayList<>();
 
@@ -181,7 +181,7 @@ final class GeminiRequestReader {
           path);
     }
     ToolCall call = unanswered.removeFirst();
-    boolean hasId = ID.matcher(call.id()).matches();
+    boolean hasId = !call.id().startsWith(UNNAMED);
     if (!text(response, "name", path + ".").equals(call.name())
         || response.has("id") != hasId
         || (hasId && !text(response, "id", path + ".").equals(call.id()))) {
@@ -227,13 +227,10 @@ final class GeminiRequestReader {
 
   private ToolCall call(JsonNode call, String path) throws RefusedException {
     requireKnown(call, Set.of("id", "name", "args"), path);
-    if (call.has("id") && !ID.matcher(text(call, "id", path + ".")).matches()) {
-      throw refuse("Unknown name \"id\": Cannot find field.", path);
-    }
     if (!call.path("args").isObject()) {
       throw refuse("The args must be an object.", path);
     }
-    String id = call.path("id").asString("unnamed_" + unanswered.size());
+    String id = call.path("id").asString(UNNAMED + unanswered.size());
     return new ToolCall(id, name(call, path), Json.parse(StrictJson.write(call.path("args"))));
   }
 
