@@ -342,7 +342,10 @@ final class TypedSchema {
   }
 
   private static boolean isAnyName(JsonNode schema) {
-    return schema.isEmpty() && !(schema.isBoolean() && !schema.booleanValue())
+    if (schema.isBoolean()) {
+      return schema.booleanValue();
+    }
+    return schema.isEmpty()
         || (schema.size() == 1 && schema.path("type").asString("").equals("string"));
   }
 

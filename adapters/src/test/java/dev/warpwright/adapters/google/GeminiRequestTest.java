@@ -346,13 +346,17 @@ final class GeminiRequestTest {
           case "required" -> ToolChoice.REQUIRED;
           default -> ToolChoice.tool(choice);
         };
-    String config = ",\"toolConfig\":{\"functionCallingConfig\":%s}";
     String tools =
         ",\"tools\":[{\"functionDeclarations\":[{\"name\":\"now\",\"description\":\"The"
             + " time.\"}]}]";
     ModelCall first = call(Message.user("Hi")).tools(List.of(NOW)).toolChoice(wanted).build();
     assertEquals(
-        "{" + HI + tools + (before.isEmpty() ? "" : config.formatted(before)) + "}", body(first));
+        "{"
+            + HI
+            + tools
+            + (before.isEmpty() ? "" : ",\"toolConfig\":{\"functionCallingConfig\":" + before + "}")
+            + "}",
+        body(first));
     ModelCall later =
         call(Message.user("Hi"), says(B), Message.tool(List.of(ToolResult.success(B, Json.of(1)))))
             .tools(List.of(NOW))
