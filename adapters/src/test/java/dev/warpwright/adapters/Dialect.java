@@ -2,10 +2,12 @@ package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.anthropic.Anthropic;
 import dev.warpwright.adapters.bedrock.Bedrock;
+import dev.warpwright.adapters.google.Gemini;
 import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.wire.BinaryEvent;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.ProviderAdapter;
 import java.net.URI;
@@ -19,6 +21,7 @@ enum Dialect {
   CHAT,
   RESPONSES,
   MESSAGES,
+  GEMINI,
   OLLAMA,
   BEDROCK;
 
@@ -99,7 +102,7 @@ enum Dialect {
   /** The content type of its streams. */
   String streamType() {
     return switch (this) {
-      case CHAT, RESPONSES, MESSAGES -> "text/event-stream";
+      case CHAT, RESPONSES, MESSAGES, GEMINI -> "text/event-stream";
       case OLLAMA -> "application/x-ndjson";
       case BEDROCK -> "application/vnd.amazon.eventstream";
     };
@@ -108,7 +111,7 @@ enum Dialect {
   /** An event with this data, of this name where events have names. */
   Event event(String name, String data) {
     return switch (this) {
-      case CHAT, RESPONSES, MESSAGES -> new Event(name, data);
+      case CHAT, RESPONSES, MESSAGES, GEMINI -> new Event(name, data);
       case OLLAMA -> new Event(LINE, data);
       case BEDROCK -> new Event(BINARY + name, data);
     };
@@ -127,7 +130,7 @@ enum Dialect {
   /** What shows that the server lives. */
   String alive() {
     return switch (this) {
-      case CHAT, RESPONSES, MESSAGES -> ":\n\n";
+      case CHAT, RESPONSES, MESSAGES, GEMINI -> ":\n\n";
       case OLLAMA -> "\n";
       case BEDROCK -> event("ping", "").plain();
     };
@@ -143,7 +146,7 @@ enum Dialect {
     return switch (this) {
       case CHAT -> RESPONSES;
       case RESPONSES -> MESSAGES;
-      case MESSAGES, OLLAMA, BEDROCK -> CHAT;
+      case MESSAGES, GEMINI, OLLAMA, BEDROCK -> CHAT;
     };
   }
 
@@ -154,6 +157,7 @@ enum Dialect {
       case MESSAGES -> Anthropic.builder().baseUrl(url).build();
       case OLLAMA -> Ollama.builder().baseUrl(url).build();
       case BEDROCK -> Bedrock.builder("us-east-1").baseUrl(url).build();
+      case GEMINI -> Gemini.builder().baseUrl(url).build();
     };
   }
 
@@ -189,6 +193,7 @@ enum Dialect {
                   typed("ping", ""));
           case OLLAMA -> List.of(line("{\"role\":\"assistant\",\"content\":\"\"}", ""));
           case BEDROCK -> List.of(event("messageStart", "{\"role\":\"assistant\"}"));
+          case GEMINI -> List.of(gemini("", ""));
         });
   }
 
@@ -218,9 +223,13 @@ enum Dialect {
                 said.pieces.stream()
                     .map(piece -> converse(0, "{\"text\":" + quoted(piece) + "}"))
                     .toList();
+            case GEMINI ->
+                said.pieces.stream()
+                    .map(piece -> gemini("{\"text\":" + quoted(piece) + "}", ""))
+                    .toList();
           });
     }
-    int first = this == CHAT || this == OLLAMA || said.pieces.isEmpty() ? 0 : 1;
+    int first = this == CHAT || this == GEMINI || this == OLLAMA || said.pieces.isEmpty() ? 0 : 1;
     for (int i = 0; i < said.calls.size(); i++) {
       events.addAll(call(first + i, said.calls.get(i)));
     }
@@ -305,6 +314,7 @@ enum Dialect {
               fragments.stream()
                   .map(f -> "{\"type\":\"input_json_delta\",\"partial_json\":" + quoted(f) + "}")
                   .toList());
+      case GEMINI -> List.of(gemini(functionCall(call), ""));
       case OLLAMA -> List.of(line("{\"tool_calls\":[" + ollamaCall(index, call) + "]}", ""));
       case BEDROCK -> {
         List<Event> events = new ArrayList<>();
@@ -319,6 +329,26 @@ enum Dialect {
         yield events;
       }
     };
+  }
+
+  /** A call of Gemini; arguments that are no JSON come as text. */
+  private static String functionCall(Call call) {
+    String arguments = call.arguments;
+    try {
+      Json.parse(arguments);
+    } catch (InvalidRequestException e) {
+      arguments = quoted(arguments);
+    }
+    return "{\"functionCall\":{\"id\":%s,\"name\":%s,\"args\":%s}}"
+        .formatted(quoted(call.id), quoted(call.tool), arguments);
+  }
+
+  /** A chunk of Gemini. */
+  private static Event gemini(String parts, String end) {
+    return new Event(
+        "",
+        "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[%s]}%s}"
+            .formatted(parts, end.isEmpty() ? "}]" : end));
   }
 
   private static String item(int index, Call call, String arguments) {
@@ -358,6 +388,7 @@ enum Dialect {
                   "\"delta\":{\"stop_reason\":%s,\"stop_sequence\":null},\"usage\":{\"output_tokens\":%d}"
                       .formatted(quoted(reason(said)), said.output)),
               typed("message_stop", ""));
+      case GEMINI -> List.of(gemini("", geminiEnd(said)));
       case OLLAMA -> List.of(line("{\"role\":\"assistant\",\"content\":\"\"}", ollamaEnd(said)));
       case BEDROCK ->
           List.of(
@@ -453,7 +484,20 @@ enum Dialect {
                 ollamaEnd(said))
             .data();
       }
+      case GEMINI -> {
+        List<String> parts = new ArrayList<>();
+        if (!said.pieces.isEmpty()) {
+          parts.add("{\"text\":" + quoted(said.text()) + "}");
+        }
+        said.calls.forEach(call -> parts.add(functionCall(call)));
+        yield gemini(String.join(",", parts), geminiEnd(said)).data();
+      }
     };
+  }
+
+  private String geminiEnd(Said said) {
+    return ",\"finishReason\":%s}],\"usageMetadata\":%s"
+        .formatted(quoted(reason(said)), usage(said));
   }
 
   private static boolean isComplete(Said said) {
@@ -462,34 +506,53 @@ enum Dialect {
 
   private String reason(Said said) {
     return switch (said.finish) {
-      case STOP -> this == MESSAGES || this == BEDROCK ? "end_turn" : "stop";
+      case STOP ->
+          switch (this) {
+            case CHAT, RESPONSES, OLLAMA -> "stop";
+            case MESSAGES, BEDROCK -> "end_turn";
+            case GEMINI -> "STOP";
+          };
       case TOOLS ->
           switch (this) {
+            case CHAT, RESPONSES -> "tool_calls";
             case MESSAGES, BEDROCK -> "tool_use";
+            case GEMINI -> "STOP";
             case OLLAMA -> "stop"; // it has no word for it
-            default -> "tool_calls";
           };
       case LENGTH ->
           switch (this) {
             case CHAT, OLLAMA -> "length";
             case RESPONSES -> "max_output_tokens";
             case MESSAGES, BEDROCK -> "max_tokens";
+            case GEMINI -> "MAX_TOKENS";
           };
       default -> said.finish;
     };
   }
 
+  /** How arguments that are an object stand in a request. */
+  String argumentsInRequest(String arguments) {
+    return switch (this) {
+      case CHAT, RESPONSES -> "\"arguments\":" + quoted(arguments);
+      case MESSAGES, BEDROCK -> "\"input\":" + arguments;
+      case OLLAMA -> "\"arguments\":" + arguments;
+      case GEMINI -> "\"args\":" + arguments;
+    };
+  }
+
   private String usage(Said said) {
-    if (this == BEDROCK) {
-      return "{\"inputTokens\":%d,\"outputTokens\":%d,\"totalTokens\":%d}"
-          .formatted(said.input, said.output, said.input + said.output);
-    }
     String[] names =
-        this == CHAT
-            ? new String[] {"prompt_tokens", "completion_tokens"}
-            : new String[] {"input_tokens", "output_tokens"};
-    return "{\"%s\":%d,\"%s\":%d,\"total_tokens\":%d}"
-        .formatted(names[0], said.input, names[1], said.output, said.input + said.output);
+        switch (this) {
+          case CHAT -> new String[] {"prompt_tokens", "completion_tokens", "total_tokens"};
+          case RESPONSES, MESSAGES ->
+              new String[] {"input_tokens", "output_tokens", "total_tokens"};
+          case BEDROCK -> new String[] {"inputTokens", "outputTokens", "totalTokens"};
+          case OLLAMA -> throw new AssertionError("It reports usage on its last line.");
+          case GEMINI ->
+              new String[] {"promptTokenCount", "candidatesTokenCount", "totalTokenCount"};
+        };
+    return "{\"%s\":%d,\"%s\":%d,\"%s\":%d}"
+        .formatted(names[0], said.input, names[1], said.output, names[2], said.input + said.output);
   }
 
   /** A chunk of Chat. */

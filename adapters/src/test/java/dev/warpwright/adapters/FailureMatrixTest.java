@@ -35,20 +35,20 @@ final class FailureMatrixTest {
   /** An error event as the provider of the protocol sends it. */
   private static Event error(Cell cell, String code, String message) {
     String error =
-        cell.dialect() == Dialect.MESSAGES
-            ? "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":\"%s\"}}"
-            : cell.dialect() == Dialect.CHAT
-                ? "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}"
-                : cell.dialect() == Dialect.OLLAMA
-                    ? "{\"code\":\"%s\",\"error\":\"%s\"}"
-                    : cell.dialect() == Dialect.BEDROCK
-                        ? "{\"__type\":\"%s\",\"message\":\"%s\"}"
-                        : "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
+        switch (cell.dialect()) {
+          case CHAT -> "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}";
+          case RESPONSES ->
+              "{\"type\":\"error\",\"sequence_number\":2,\"code\":\"%s\",\"message\":\"%s\"}";
+          case MESSAGES -> "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":\"%s\"}}";
+          case GEMINI -> "{\"error\":{\"status\":\"%s\",\"message\":\"%s\"}}";
+          case OLLAMA -> "{\"code\":\"%s\",\"error\":\"%s\"}";
+          case BEDROCK -> "{\"__type\":\"%s\",\"message\":\"%s\"}";
+        };
     if (cell.dialect() == Dialect.BEDROCK) {
       return Dialect.exception(code, error.formatted(code, message));
     }
-    return cell.dialect()
-        .event(cell.dialect() == Dialect.CHAT ? "" : "error", error.formatted(code, message));
+    boolean unnamed = cell.dialect() == Dialect.CHAT || cell.dialect() == Dialect.GEMINI;
+    return cell.dialect().event(unnamed ? "" : "error", error.formatted(code, message));
   }
 
   /** The error in front of everything, behind the preamble, and behind output. */
@@ -177,13 +177,15 @@ final class FailureMatrixTest {
   @Tag("R92")
   void an_input_that_is_too_long_is_no_failure_of_the_server(Cell cell) {
     String words =
-        cell.dialect() == Dialect.MESSAGES
-            ? "prompt is too long: 208310 tokens > 200000 maximum"
-            : cell.dialect() == Dialect.OLLAMA
-                ? "the input length exceeds the context length"
-                : cell.dialect() == Dialect.BEDROCK
-                    ? "Input is too long for requested model."
-                    : "Your input exceeds the context window of this model";
+        switch (cell.dialect()) {
+          case CHAT, RESPONSES -> "Your input exceeds the context window of this model";
+          case MESSAGES -> "prompt is too long: 208310 tokens > 200000 maximum";
+          case GEMINI ->
+              "The input token count (208310) exceeds the maximum number of tokens allowed"
+                  + " (200000).";
+          case OLLAMA -> "the input length exceeds the context length";
+          case BEDROCK -> "Input is too long for requested model.";
+        };
     String code = cell.dialect() == Dialect.MESSAGES ? "api_error" : "server_error";
     End atOnce = new End.FallbackAtOnce(Kind.CONTEXT_LENGTH, 500);
     everywhere(cell, error(cell, code, words), Kind.CONTEXT_LENGTH, atOnce);
@@ -308,9 +310,9 @@ final class FailureMatrixTest {
   @Tag("Y49")
   void a_stream_may_end_behind_its_finish_signal_without_the_terminator(Cell cell) {
     List<Event> events = new ArrayList<>(cell.dialect().events(TEXT));
-    switch (cell.dialect()) {
-      case CHAT, MESSAGES -> events.removeLast();
-      case RESPONSES, OLLAMA, BEDROCK -> {} // they are one, or there is none
+    boolean apart = cell.dialect() == Dialect.CHAT || cell.dialect() == Dialect.MESSAGES;
+    if (apart) { // the signal and the terminator
+      events.removeLast();
     }
     matrix.run(cell, bytes(plain(events)), FaultMatrix.succeeds(TEXT));
     matrix.run(

@@ -156,15 +156,11 @@ final class FramingMatrixTest {
         cell,
         bytes(all.substring(0, all.length() - 2)),
         new End.Broken(TEXT.text(), Kind.PROTOCOL));
+    boolean hasEndOfItem = dialect == Dialect.RESPONSES || dialect == Dialect.MESSAGES;
     matrix.run(
         cell,
         bytes(opening.substring(0, opening.length() - 2)),
-        new End.Broken(
-            switch (dialect) {
-              case CHAT, OLLAMA, BEDROCK -> "Hello 你"; // whose last event is of the last piece
-              case RESPONSES, MESSAGES -> TEXT.text();
-            },
-            Kind.PROTOCOL));
+        new End.Broken(hasEndOfItem ? TEXT.text() : "Hello 你", Kind.PROTOCOL));
   }
 
   @ParameterizedTest(name = "{0}")

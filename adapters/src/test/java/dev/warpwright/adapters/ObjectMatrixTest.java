@@ -14,6 +14,7 @@ import dev.warpwright.adapters.FaultMatrix.Cell;
 import dev.warpwright.adapters.FaultMatrix.Place;
 import dev.warpwright.adapters.anthropic.Anthropic;
 import dev.warpwright.adapters.bedrock.Bedrock;
+import dev.warpwright.adapters.google.Gemini;
 import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
@@ -63,6 +64,7 @@ final class ObjectMatrixTest {
       case MESSAGES -> Anthropic.builder().baseUrl(url).capabilities(id -> can).build();
       case OLLAMA -> Ollama.builder().baseUrl(url).capabilities(id -> can).build();
       case BEDROCK -> Bedrock.builder("us-east-1").baseUrl(url).capabilities(id -> can).build();
+      case GEMINI -> Gemini.builder().baseUrl(url).capabilities(id -> can).build();
     };
   }
 

@@ -9,10 +9,4 @@ final class OllamaContractTest extends HttpContract {
   HttpAdapter adapter(URI baseUrl) {
     return Ollama.builder().baseUrl(baseUrl).build();
   }
-
-  /** Its streams begin with output, which stands in the first half. */
-  @Override
-  String brokenBody() {
-    return "\"cut\": { \"bytes\": 30, \"end\": \"RESET\" }";
-  }
 }

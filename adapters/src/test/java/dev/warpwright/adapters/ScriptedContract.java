@@ -30,11 +30,6 @@ abstract class ScriptedContract extends StreamingModelContract {
     return playing("{ \"stall\": true }");
   }
 
-  /** The fault that breaks a body before it shows output. */
-  String brokenBody() {
-    return "\"reset\": \"IN_BODY\"";
-  }
-
   @Override
   protected List<Subject> failing() {
     return Stream.of(
@@ -43,7 +38,7 @@ abstract class ScriptedContract extends StreamingModelContract {
             "\"status\": 429, \"headers\": { \"Retry-After\": \"0\" }",
             "\"status\": 503",
             "\"reset\": \"BEFORE_HEADERS\"",
-            brokenBody(),
+            "\"cut\": { \"chunks\": 0, \"end\": \"RESET\" }",
             "\"cutBodyAfter\": 5",
             "\"garbage\": \"BYTES\"",
             "\"garbage\": \"BODY\"")

@@ -91,7 +91,7 @@ final class GeminiStream implements StreamReader {
       withCalls.append(event.data()).append('\n');
     } else {
       out.text(piece);
-      if (!piece.isEmpty() && PartState.of(part).equals(PartState.NONE)) {
+      if (part.has("text") && PartState.of(part).equals(PartState.NONE)) {
         text.append(piece);
         return;
       }

@@ -97,7 +97,7 @@ final class TypedSchema {
       nullable &= constants.removeIf(JsonNode::isNull);
     }
     if (types.isEmpty()) {
-      return nullable ? words(schema, typed("NULL")) : null;
+      return nullable ? typed(Set.of("null"), schema, null) : null;
     }
     if (types.size() > 1) {
       return several(schema, types, nullable);
@@ -133,7 +133,7 @@ final class TypedSchema {
       if (one == null) {
         return null;
       }
-      if (one.path("type").asString("").equals("NULL")) {
+      if (one.size() == 1 && one.path("type").asString("").equals("NULL")) {
         nullable = true;
       } else {
         describe(words, one);
@@ -317,7 +317,7 @@ final class TypedSchema {
         switch (type) {
           case "object" -> !written.path("properties").isEmpty();
           case "array" -> written.has("items");
-          case "string", "number", "integer", "boolean" -> true;
+          case "string", "number", "integer", "boolean", "null" -> true;
           default -> false;
         };
     return known ? written : null;
@@ -342,7 +342,10 @@ final class TypedSchema {
   }
 
   private static boolean isAnyName(JsonNode schema) {
-    return schema.isEmpty() && !(schema.isBoolean() && !schema.booleanValue())
+    if (schema.isBoolean()) {
+      return schema.booleanValue();
+    }
+    return schema.isEmpty()
         || (schema.size() == 1 && schema.path("type").asString("").equals("string"));
   }
 

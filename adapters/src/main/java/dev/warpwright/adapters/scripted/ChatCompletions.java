@@ -23,8 +23,8 @@ final class ChatCompletions extends OpenAiProtocol {
   private static final long CREATED = 1_735_689_600;
 
   @Override
-  public String path() {
-    return "/chat/completions";
+  public boolean serves(String path) {
+    return path.endsWith("/chat/completions");
   }
 
   @Override

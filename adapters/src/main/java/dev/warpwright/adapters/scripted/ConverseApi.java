@@ -36,11 +36,6 @@ final class ConverseApi implements Protocol {
   private static final BinaryEvent ALIVE = BinaryEvent.event("ping", "");
 
   @Override
-  public String path() {
-    return "/converse";
-  }
-
-  @Override
   public boolean serves(String path) {
     return PATH.matcher(path).matches();
   }
@@ -65,11 +60,6 @@ final class ConverseApi implements Protocol {
     }
     String modelId = URLDecoder.decode(path.group(1), StandardCharsets.UTF_8);
     return read(request.body(), modelId, path.group(2).equals(STREAMED));
-  }
-
-  @Override
-  public ModelRequest read(byte[] body) throws RefusedException {
-    return read(body, "", false);
   }
 
   private static ModelRequest read(byte[] body, String modelId, boolean stream)

@@ -10,7 +10,13 @@ import org.jspecify.annotations.Nullable;
 final class Endpoint {
   private static final Protocol CHAT = new ChatCompletions();
   private static final List<Protocol> PROTOCOLS =
-      List.of(CHAT, new ResponsesApi(), new MessagesApi(), new OllamaApi(), new ConverseApi());
+      List.of(
+          CHAT,
+          new ResponsesApi(),
+          new MessagesApi(),
+          new GeminiApi(),
+          new OllamaApi(),
+          new ConverseApi());
 
   private final Script script;
   private final @Nullable String requiredKey;
@@ -118,9 +124,9 @@ final class Endpoint {
     if (!forModel && !request.path().equals("/health")) {
       throw new RefusedException(
           404,
-          "There is POST …/chat/completions, POST …/responses, POST …/messages, POST …/api/chat,"
-              + " POST …/model/{id}/converse, POST …/model/{id}/converse-stream and GET /health"
-              + " here.");
+          "There is POST …/chat/completions, POST …/responses, POST …/messages, POST"
+              + " …/models/…:generateContent, POST …/api/chat, POST …/model/{id}/converse, POST"
+              + " …/model/{id}/converse-stream and GET /health here.");
     }
     if (!forModel || !request.method().equals("POST")) {
       throw new RefusedException(405, "The method " + request.method() + " is not allowed here.");

@@ -22,8 +22,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** Anthropic's Messages. Source of the format: Anthropic's API reference, version 2023-06-01. */
 final class MessagesApi implements Protocol {
   @Override
-  public String path() {
-    return "/messages";
+  public boolean serves(String path) {
+    return path.endsWith("/messages");
   }
 
   @Override
@@ -42,9 +42,9 @@ final class MessagesApi implements Protocol {
   }
 
   @Override
-  public ModelRequest read(byte[] body) throws RefusedException {
+  public ModelRequest read(ServerRequest request) throws RefusedException {
     try {
-      return MessagesRequestReader.read(StrictJson.readDocument(body));
+      return MessagesRequestReader.read(StrictJson.readDocument(request.body()));
     } catch (JacksonException e) {
       throw new RefusedException(400, "The body of the request is no JSON that can be read.");
     }

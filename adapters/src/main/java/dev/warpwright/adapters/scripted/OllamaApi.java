@@ -21,8 +21,8 @@ final class OllamaApi implements Protocol {
   private static final String CREATED = "2025-01-01T00:00:00Z";
 
   @Override
-  public String path() {
-    return "/api/chat";
+  public boolean serves(String path) {
+    return path.endsWith("/api/chat");
   }
 
   @Override
@@ -38,9 +38,9 @@ final class OllamaApi implements Protocol {
   }
 
   @Override
-  public ModelRequest read(byte[] body) throws RefusedException {
+  public ModelRequest read(ServerRequest request) throws RefusedException {
     try {
-      return OllamaRequestReader.read(StrictJson.readDocument(body));
+      return OllamaRequestReader.read(StrictJson.readDocument(request.body()));
     } catch (JacksonException e) {
       throw new RefusedException(400, "The body of the request is no JSON that can be read.");
     }

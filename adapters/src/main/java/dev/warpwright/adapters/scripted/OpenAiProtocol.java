@@ -27,9 +27,9 @@ abstract sealed class OpenAiProtocol implements Protocol permits ChatCompletions
   }
 
   @Override
-  public final ModelRequest read(byte[] body) throws RefusedException {
+  public final ModelRequest read(ServerRequest request) throws RefusedException {
     try {
-      return read(StrictJson.readDocument(body));
+      return read(StrictJson.readDocument(request.body()));
     } catch (JacksonException e) {
       throw new RefusedException(400, "The body of the request is no JSON that can be read.");
     }

@@ -8,14 +8,9 @@ import org.jspecify.annotations.Nullable;
  * A provider's protocol on the server's side: requests to conversations, responses and errors to
  * bodies. It knows nothing of rules and sockets.
  */
-sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi, ConverseApi {
-  /** How the path of its requests ends. */
-  String path();
-
+sealed interface Protocol permits OpenAiProtocol, MessagesApi, GeminiApi, OllamaApi, ConverseApi {
   /** Whether requests to this path are of this protocol. */
-  default boolean serves(String path) {
-    return path.endsWith(path());
-  }
+  boolean serves(String path);
 
   /** The header field that carries the id of a request. */
   String requestIdHeader();
@@ -28,12 +23,7 @@ sealed interface Protocol permits OpenAiProtocol, MessagesApi, OllamaApi, Conver
   void checkHeaders(ServerRequest request, @Nullable String key) throws RefusedException;
 
   /** Reads a request and refuses what the real service refuses. */
-  ModelRequest read(byte[] body) throws RefusedException;
-
-  /** Reads a request whose path may say something too. */
-  default ModelRequest read(ServerRequest request) throws RefusedException {
-    return read(request.body());
-  }
+  ModelRequest read(ServerRequest request) throws RefusedException;
 
   /** Writes an answer as a whole. */
   String write(Said said);

@@ -24,8 +24,8 @@ final class ResponsesApi extends OpenAiProtocol {
   private static final long CREATED = 1_735_689_600;
 
   @Override
-  public String path() {
-    return "/responses";
+  public boolean serves(String path) {
+    return path.endsWith("/responses");
   }
 
   @Override

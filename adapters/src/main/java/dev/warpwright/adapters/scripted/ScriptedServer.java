@@ -20,15 +20,15 @@ import org.jspecify.annotations.Nullable;
  * sockets.
  *
  * <p>It speaks OpenAI's Chat Completions at {@code POST …/chat/completions} and Responses at {@code
- * POST …/responses}, Anthropic's Messages at {@code POST …/messages}, Ollama's chat at {@code POST
- * …/api/chat}, Bedrock's Converse at {@code POST …/model/{id}/converse} and {@code
- * …/converse-stream}, whole or as a stream as the request asks, and {@code GET /health} for people,
- * in HTTP/1.1 that it writes byte by byte itself, so that it can also break the protocol at any
- * byte. A request that no rule matches is answered by status 500 with the error code (with
- * Anthropic and Bedrock, the error type) {@code no_rule}; requests that a real server refuses (an
- * unknown path, a wrong method or key, a history that breaks the protocol's rules, thinking that is
- * not as it was) are refused with 400, 401, 403, 404, 405, 411 or 413 and an error body of the
- * protocol.
+ * POST …/responses}, Anthropic's Messages at {@code POST …/messages}, Google's generateContent at
+ * {@code POST …/models/…:generateContent}, Ollama's chat at {@code POST …/api/chat}, Bedrock's
+ * Converse at {@code POST …/model/{id}/converse} and {@code …/converse-stream}, whole or as a
+ * stream as the request asks, and {@code GET /health} for people, in HTTP/1.1 that it writes byte
+ * by byte itself, so that it can also break the protocol at any byte. A request that no rule
+ * matches is answered by status 500 with the error code (with Anthropic and Bedrock, the error
+ * type) {@code no_rule}; requests that a real server refuses (an unknown path, a wrong method or
+ * key, a history that breaks the protocol's rules, thinking that is not as it was) are refused with
+ * 400, 401, 403, 404, 405, 411 or 413 and an error body of the protocol.
  *
  * {@snippet :
  * Script script = Script.parse("""
@@ -316,9 +316,9 @@ public final class ScriptedServer implements AutoCloseable {
 
     /**
      * Answers only requests that carry this key, as {@code authorization: Bearer …} or {@code
-     * api-key} with OpenAI's protocols, as {@code x-api-key} with Messages, and as {@code
-     * authorization: Bearer …} with Ollama's and Bedrock's, whose signatures it does not know; by
-     * default none is needed.
+     * api-key} with OpenAI's protocols, as {@code x-api-key} with Messages, as {@code
+     * x-goog-api-key} with generateContent, and as {@code authorization: Bearer …} with Ollama's
+     * and Bedrock's, whose signatures it does not know; by default none is needed.
      *
      * @param key the key
      * @return this builder

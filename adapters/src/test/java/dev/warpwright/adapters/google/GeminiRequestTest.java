@@ -271,6 +271,8 @@ final class GeminiRequestTest {
             state(
                 "g-3", "{\"before\":\"text 2ee28d54daf55677\",\"thoughtSignature\":\"elsewhere\"}"),
             new Part.Text("Look."),
+            state("g-3", "{\"before\":\"text 34621f0d50c83c4d\",\"thoughtSignature\":\"s0\"}"),
+            new Part.Text("Wait!"),
             state(
                 "g-3",
                 "{\"before\":\"call call_a\",\"thoughtSignature\":\"s1+/=\",\"issuedId\":true}"),
@@ -289,6 +291,7 @@ final class GeminiRequestTest {
         """
         {"role":"user","parts":[{"text":"Hi"}]},{"role":"model","parts":[\
         {"text":"Hm.","thought":true,"thoughtSignature":"t+/="},{"text":"Look."},\
+        {"text":"Wait!","thoughtSignature":"s0"},\
         {"functionCall":{"id":"call_a","name":"f","args":{"id":2512292042121000001,"n":1.10}},\
         "thoughtSignature":"s1+/="},\
         {"functionCall":{"id":"call_b","name":"g","args":{}}},\
@@ -329,13 +332,13 @@ final class GeminiRequestTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "auto|``|``|true",
-        "none|{\"mode\":\"NONE\"}|``|false",
-        "required|{\"mode\":\"ANY\"}|``|true",
-        "now|{\"mode\":\"ANY\",\"allowedFunctionNames\":[\"now\"]}|``|true"
+        "auto|``|true",
+        "none|{\"mode\":\"NONE\"}|false",
+        "required|{\"mode\":\"ANY\"}|true",
+        "now|{\"mode\":\"ANY\",\"allowedFunctionNames\":[\"now\"]}|true"
       })
   void behind_a_result_no_tool_is_demanded_and_a_forbidden_one_not_offered(
-      String choice, String before, String behind, boolean offered) {
+      String choice, String before, boolean offered) {
     ToolChoice wanted =
         switch (choice) {
           case "auto" -> ToolChoice.AUTO;
@@ -343,19 +346,23 @@ final class GeminiRequestTest {
           case "required" -> ToolChoice.REQUIRED;
           default -> ToolChoice.tool(choice);
         };
-    String config = ",\"toolConfig\":{\"functionCallingConfig\":%s}";
     String tools =
         ",\"tools\":[{\"functionDeclarations\":[{\"name\":\"now\",\"description\":\"The"
             + " time.\"}]}]";
     ModelCall first = call(Message.user("Hi")).tools(List.of(NOW)).toolChoice(wanted).build();
     assertEquals(
-        "{" + HI + tools + (before.isEmpty() ? "" : config.formatted(before)) + "}", body(first));
+        "{"
+            + HI
+            + tools
+            + (before.isEmpty() ? "" : ",\"toolConfig\":{\"functionCallingConfig\":" + before + "}")
+            + "}",
+        body(first));
     ModelCall later =
         call(Message.user("Hi"), says(B), Message.tool(List.of(ToolResult.success(B, Json.of(1)))))
             .tools(List.of(NOW))
             .toolChoice(wanted)
             .build();
-    assertTrue(body(later).endsWith(offered ? "]}" + tools + "}" : "}}}]}]}"), body(later));
+    assertTrue(body(later).endsWith(offered ? "}}}]}]" + tools + "}" : "}}}]}]}"), body(later));
     assertFalse(body(later).contains("toolConfig"), body(later));
   }
 

@@ -87,7 +87,7 @@ final class GeminiResponseTest {
     assertEquals(
         List.of(
             state("{\"part\":{\"text\":\"Hm!\",\"thought\":true,\"thoughtSignature\":\"t+/=\"}}"),
-            state("{\"before\":\"text 51b8c5df8c5ffdd9\",\"thoughtSignature\":\"s0\"}"),
+            state("{\"before\":\"text 142e0d6d773031f8\",\"thoughtSignature\":\"s0\"}"),
             new Part.Text("Look 🌍"),
             state("{\"before\":\"call c1\",\"thoughtSignature\":\"s1\",\"issuedId\":true}"),
             new ToolCall("c1", "f", Json.parse("{\"a\":1.50}")),

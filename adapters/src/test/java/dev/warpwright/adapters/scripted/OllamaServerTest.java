@@ -8,6 +8,7 @@ import dev.warpwright.json.StrictJson;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,7 +21,9 @@ final class OllamaServerTest {
   private static ModelRequest read(String members) throws RefusedException {
     String body =
         "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]" + members + "}";
-    return API.read(body.getBytes(StandardCharsets.UTF_8));
+    return API.read(
+        new ServerRequest("POST", "/api/chat", 1, Map.of())
+            .withBody(body.getBytes(StandardCharsets.UTF_8)));
   }
 
   @ParameterizedTest
