@@ -351,6 +351,8 @@ final class Knobs {
             .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
             .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
             .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))
+            .read("clock/1", builder -> "InstantSource.system()")
+            .read("fromEnvironment/1", builder -> Knob.valueOf(settings(builder), "environmentKey"))
             .read("publicHostsOnly/0", builder -> Knob.valueOf(settings(builder), "onlyPublic"))
             .read(
                 "fromEnvironment/0", builder -> Knob.valueOf(settings(builder), "environmentKey")));
