@@ -108,7 +108,9 @@ public final class Vertex {
       Connection connection = settings.connect(Map.of(), errors());
       Function<String, ModelFacts> facts = facts("vertex", ModelCapabilities.TEXT_AND_TOOLS);
       return new ConnectedAdapter(
-          "Vertex", connection, id -> Publisher.model(connection, id, facts.apply(id)));
+          "Vertex",
+          connection,
+          id -> Publisher.model(connection, id, facts.apply(Publisher.plain(id))));
     }
   }
 }
