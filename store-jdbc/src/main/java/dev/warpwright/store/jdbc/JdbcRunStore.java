@@ -418,15 +418,14 @@ public final class JdbcRunStore implements RunStore {
   /**
    * {@inheritDoc}
    *
-   * <p>Waits until that is done, not interruptibly. Whoever awaits a release is woken.
+   * <p>On PostgreSQL other stores can have its runs from now on. Waits until that is done, not interruptibly. Whoever awaits a release is woken.
    */
   @Override
   public void close() {
-    queue.close();
     readers.close();
-    List<Thread> threads = new ArrayList<>(readers.threads());
-    threads.add(journal.thread());
-    threads.forEach(Threads::join);
+    readers.threads().forEach(Threads::join); // before the journal gives the runs up
+    queue.close();
+    Threads.join(journal.thread());
     releases.tellAll();
   }
 }

@@ -13,7 +13,7 @@ final class PostgresRunStoreTest extends RunStoreContract {
   @Override
   protected RunStore open() {
     try {
-      return JdbcRunStore.builder(PostgresServer.source(PostgresServer.get().fresh())).open();
+      return JdbcRunStore.builder(PostgresServer.source(PostgresServer.get().cleared())).open();
     } catch (SQLException e) {
       throw new AssertionError(e);
     }

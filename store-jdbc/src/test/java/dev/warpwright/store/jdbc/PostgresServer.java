@@ -8,7 +8,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +15,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The PostgreSQL of this JVM's tests, with {@code fsync} and {@code synchronous_commit} on: the one
  * that {@code -Dwarpwright.postgres.url} names, as an administrator, or else one that is started
- * here and ends with the JVM. Each test has a database of its own, cloned from one with the tables.
+ * here and ends with the JVM. Tests run one after another in one database, which {@link #cleared}
+ * empties: to make one for each, also from a template, takes this server half a second.
  */
 final class PostgresServer {
   static final String PROPERTY = "warpwright.postgres.url";
@@ -26,7 +26,7 @@ final class PostgresServer {
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
   private final String url; // of the administrator's database
-  private final String template;
+  private final String database; // the URL of the one with the tables
 
   /** The server, or why there is none. */
   private record Found(Optional<PostgresServer> server, String reason) {}
@@ -37,8 +37,8 @@ final class PostgresServer {
 
   private PostgresServer(String url) throws SQLException {
     this.url = url;
-    this.template = create("template0");
-    JdbcRunStore.builder(dataSource(template)).open().close();
+    this.database = empty();
+    JdbcRunStore.builder(source(database)).open().close();
   }
 
   private static Found find() {
@@ -80,21 +80,18 @@ final class PostgresServer {
     return Holder.FOUND.server().orElseThrow();
   }
 
-  /** The URL of a fresh database with the tables. */
-  String fresh() throws SQLException {
-    return url(create(template));
+  /** The URL of the database with the tables, in which there is nothing. */
+  String cleared() throws SQLException {
+    execute(database, "TRUNCATE ww_run, ww_event, ww_worker");
+    return database;
   }
 
   /** The URL of a fresh database without any table. */
   String empty() throws SQLException {
-    return url(create("template0"));
-  }
-
-  private String create(String from) throws SQLException {
     String name = PREFIX + NUMBER.incrementAndGet();
-    execute(url, "CREATE DATABASE " + name + " TEMPLATE " + from + " ENCODING 'UTF8'");
+    execute(url, "CREATE DATABASE " + name + " TEMPLATE template0 ENCODING 'UTF8'");
     Runtime.getRuntime().addShutdownHook(new Thread(() -> drop(name)));
-    return name;
+    return url.replaceFirst("(jdbc:postgresql://[^/]*/)[^?]*", "$1" + name);
   }
 
   /** A server that was named is left as it was. */
@@ -106,14 +103,6 @@ final class PostgresServer {
         LOG.warn("A database of a test was left: {}", e.toString());
       }
     }
-  }
-
-  private String url(String database) {
-    return url.replaceFirst("(jdbc:postgresql://[^/]*/)[^?]*", "$1" + database);
-  }
-
-  private DataSource dataSource(String database) {
-    return source(url(database));
   }
 
   /** Connections without a pool. */
