@@ -418,7 +418,8 @@ public final class JdbcRunStore implements RunStore {
   /**
    * {@inheritDoc}
    *
-   * <p>On PostgreSQL other stores can have its runs from now on. Waits until that is done, not interruptibly. Whoever awaits a release is woken.
+   * <p>On PostgreSQL other stores can have its runs from now on. Waits until that is done, not
+   * interruptibly. Whoever awaits a release is woken.
    */
   @Override
   public void close() {

@@ -376,7 +376,13 @@ final class Journal {
   /** Lets other processes have the runs of this store now. */
   private void retire() {
     try {
-      connected().retire();
+      try {
+        connected().retire();
+      } catch (SQLException e) {
+        LOG.debug("The last connection was broken.", e);
+        reconnect();
+        connected().retire();
+      }
     } catch (SQLException e) {
       LOG.warn(
           "The store could not give up its runs; they are free when one opens under its name: {}",

@@ -26,6 +26,7 @@ import org.flywaydb.core.api.FlywayException;
 final class PostgresDialect implements Dialect {
   private static final String PRODUCT = "PostgreSQL";
   private static final int OLDEST_VERSION = 14;
+  private static final int MAX_DEAD_CONNECTIONS = 10;
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
   private final DataSource source;
@@ -87,7 +88,7 @@ final class PostgresDialect implements Dialect {
                 + " cannot be turned off. Give the store a DataSource whose connections take"
                 + " setAutoCommit(false).");
     if (cause != null) {
-      refusal.initCause(cause);
+      refusal.addSuppressed(cause);
     }
     throw refusal;
   }
@@ -154,9 +155,24 @@ final class PostgresDialect implements Dialect {
     return "GRANT " + right + " TO " + user + ";";
   }
 
+  /** Asks each connection something: a pool may give dead ones after the server was away. */
   @Override
   public Connection connect() throws SQLException {
-    return source.getConnection();
+    for (int attempt = 1; ; attempt++) {
+      Connection connection = source.getConnection();
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("SELECT 1");
+        if (!connection.getAutoCommit()) {
+          connection.rollback();
+        }
+        return connection;
+      } catch (SQLException e) {
+        connection.close();
+        if (attempt == MAX_DEAD_CONNECTIONS) {
+          throw e;
+        }
+      }
+    }
   }
 
   /** Flyway locks the schema: of many who come to an empty one, one makes the tables. */

@@ -129,12 +129,22 @@ final class PostgresSession extends JournalSession {
   /** A run as this transaction has it. */
   private static final class Slot {
     RunRow row;
+    @Nullable String worker; // the owner's
     @Nullable RunStatus status; // null: as it was
     boolean changed;
     @Nullable Inserted inserted; // null: it was there
 
-    Slot(RunRow row) {
+    Slot(RunRow row, @Nullable String worker) {
       this.row = row;
+      this.worker = worker;
+    }
+
+    /** Notes that the owner's worker is another one that is open. */
+    void ownedElsewhere(Set<Worker> open) {
+      Writer owner = row.owner();
+      if (owner != null && worker != null && open.contains(new Worker(worker, owner.epoch()))) {
+        row = new RunRow(row.id(), row.sequence(), owner, Ownership.ELSEWHERE, row.updatedNanos());
+      }
     }
   }
 
@@ -223,37 +233,29 @@ final class PostgresSession extends JournalSession {
       return;
     }
     setIdentities(lockRuns, runs);
-    Map<RunKey, String> others = new HashMap<>();
+    Set<String> others = new HashSet<>();
     try (ResultSet row = lockRuns.executeQuery()) {
       while (row.next()) {
-        RunKey run = runs.get(row.getInt(1) - 1);
         String owner = row.getString(5);
         Writer writer = owner == null ? null : new Writer(owner, row.getLong(6));
         String at = row.getString(4);
         boolean here = writer != null && worker.equals(new Worker(at, writer.epoch()));
-        if (writer != null && !worker.id().equals(at)) {
-          others.put(run, at);
+        if (at != null && !at.equals(worker.id())) {
+          others.add(at);
         }
-        Ownership ownership = here ? Ownership.HERE : Ownership.NONE;
-        slots.put(
-            run,
-            new Slot(
-                new RunRow(row.getLong(2), row.getLong(3), writer, ownership, row.getLong(7))));
+        RunRow run =
+            new RunRow(
+                row.getLong(2),
+                row.getLong(3),
+                writer,
+                here ? Ownership.HERE : Ownership.NONE,
+                row.getLong(7));
+        slots.put(runs.get(row.getInt(1) - 1), new Slot(run, at));
       }
     }
     if (!others.isEmpty()) {
-      Set<Worker> open = workers(Set.copyOf(others.values()));
-      others.forEach(
-          (run, at) -> {
-            Slot slot = slot(run);
-            RunRow row = slot.row;
-            Writer owner = Objects.requireNonNull(row.owner());
-            if (open.contains(new Worker(at, owner.epoch()))) {
-              slot.row =
-                  new RunRow(
-                      row.id(), row.sequence(), owner, Ownership.ELSEWHERE, row.updatedNanos());
-            }
-          });
+      Set<Worker> open = workers(others);
+      slots.values().forEach(slot -> slot.ownedElsewhere(open));
     }
   }
 
@@ -334,8 +336,8 @@ final class PostgresSession extends JournalSession {
       RunRow.Head head,
       @Nullable Writer owner) {
     long id = --provisionalId;
-    Slot slot =
-        new Slot(new RunRow(id, head.sequence(), owner, ownership(owner), head.updatedNanos()));
+    RunRow row = new RunRow(id, head.sequence(), owner, ownership(owner), head.updatedNanos());
+    Slot slot = new Slot(row, workerOf(owner));
     slot.status = head.status();
     slot.inserted = new Inserted(agentId, idempotencyKey, head.createdNanos());
     slots.put(run, slot);
@@ -361,6 +363,7 @@ final class PostgresSession extends JournalSession {
   void setOwner(RunKey run, RunRow row, @Nullable Writer owner) {
     Slot slot = slot(run);
     slot.row = new RunRow(row.id(), row.sequence(), owner, ownership(owner), row.updatedNanos());
+    slot.worker = workerOf(owner);
     slot.changed = true;
   }
 
@@ -389,7 +392,7 @@ final class PostgresSession extends JournalSession {
     setTexts(insertRuns, 6, runs, run -> inserted(run).key());
     setTexts(insertRuns, 7, runs, run -> status(slot(run)));
     setLongs(insertRuns, 8, runs, run -> slot(run).row.sequence());
-    setTexts(insertRuns, 9, runs, run -> workerId(slot(run)));
+    setTexts(insertRuns, 9, runs, run -> slot(run).worker);
     setTexts(insertRuns, 10, runs, run -> ownerName(slot(run)));
     setLongs(insertRuns, 11, runs, run -> ownerEpoch(slot(run)));
     setLongs(insertRuns, 12, runs, run -> inserted(run).createdNanos());
@@ -414,8 +417,8 @@ final class PostgresSession extends JournalSession {
     return Objects.requireNonNull(slot(run).inserted, "inserted");
   }
 
-  private @Nullable String workerId(Slot slot) {
-    return slot.row.owner() == null ? null : worker.id();
+  private @Nullable String workerOf(@Nullable Writer owner) {
+    return owner == null ? null : worker.id();
   }
 
   /** Moves the rows of runs on and writes all events; returns the runs that lack one. */
@@ -429,7 +432,7 @@ final class PostgresSession extends JournalSession {
     setLongs(write, 2, changed, slot -> slot.row.sequence());
     setTexts(write, 3, changed, PostgresSession::status);
     setLongs(write, 4, changed, slot -> slot.row.updatedNanos());
-    setTexts(write, 5, changed, this::workerId);
+    setTexts(write, 5, changed, slot -> slot.worker);
     setTexts(write, 6, changed, PostgresSession::ownerName);
     setLongs(write, 7, changed, PostgresSession::ownerEpoch);
     setLongs(write, 8, events, event -> ids.getOrDefault(event.run(), event.run()));

@@ -112,6 +112,14 @@ final class PostgresServer {
     return source;
   }
 
+  /** Ends every other connection of a database, as a restart or an operator does. */
+  static void terminateOthers(String url) throws SQLException {
+    execute(
+        url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+  }
+
   static void execute(String url, String sql) throws SQLException {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement()) {
