@@ -2,16 +2,20 @@ package dev.warpwright.store.jdbc;
 
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 
 /**
  * In what the databases differ: how one is reached, checked and brought to this version, who its
- * workers are, and the statements of the journal. Called on the store's own threads, apart from
- * construction.
+ * workers are, and the statements of the journal. Called on the store's own threads, unless it says
+ * otherwise.
  */
 sealed interface Dialect permits H2Dialect, PostgresDialect {
+  /** Refuses texts of identities that the database would not keep apart; on callers' threads. */
+  void requireDistinct(RunScope scope, Optional<String> idempotencyKey);
+
   /** Refuses a database that cannot keep the store's promises, and makes what it lacks. */
   void prepare() throws SQLException;
 

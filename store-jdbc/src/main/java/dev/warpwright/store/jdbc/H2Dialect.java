@@ -4,6 +4,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -131,6 +132,10 @@ final class H2Dialect implements Dialect {
         ? url
         : url + ";" + name + "=" + value;
   }
+
+  /** H2 keeps every text of Java as it is. */
+  @Override
+  public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {}
 
   /** Creates the folder of the file, and refuses a file that no store can use. */
   @Override

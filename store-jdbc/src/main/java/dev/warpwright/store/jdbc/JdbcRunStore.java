@@ -313,6 +313,7 @@ public final class JdbcRunStore implements RunStore {
   }
 
   private <T extends @Nullable Object> T write(Operation<T> operation, Deadline deadline) {
+    dialect.requireDistinct(operation.run.scope(), operation.key());
     queue.put(operation, new Patience(deadline, 0, time));
     Verdict<T> withdrawn =
         new Verdict.Refused<>(
@@ -366,6 +367,7 @@ public final class JdbcRunStore implements RunStore {
   }
 
   private boolean isFree(RunKey run, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.empty());
     Optional<RunRow> row =
         readers.read(connection -> dialect.findRun(connection, run, worker), deadline);
     return row.isEmpty() || row.get().isFree();
@@ -373,6 +375,7 @@ public final class JdbcRunStore implements RunStore {
 
   @Override
   public List<LoggedEvent> load(RunKey run, long fromSequence, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.empty());
     List<EventRow> rows =
         readers.read(connection -> readEvents(connection, run, fromSequence), deadline);
     return rows.stream().map(row -> row.decode(run)).toList();
@@ -396,12 +399,14 @@ public final class JdbcRunStore implements RunStore {
 
   @Override
   public Optional<RunKey> find(RunScope scope, String idempotencyKey, Deadline deadline) {
+    dialect.requireDistinct(scope, Optional.of(idempotencyKey));
     return readers.read(
         connection -> JournalSession.findKey(connection, scope, idempotencyKey), deadline);
   }
 
   @Override
   public List<RunSummary> list(RunQuery query, Deadline deadline) {
+    dialect.requireDistinct(query.scope(), Optional.empty());
     return readers.read(connection -> ListQuery.read(connection, query), deadline);
   }
 

@@ -1,9 +1,12 @@
 package dev.warpwright.store.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
 import dev.warpwright.store.jdbc.JdbcRunStore.Durability;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -12,6 +15,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -46,6 +50,24 @@ final class PostgresDialect implements Dialect {
       host = "unknown";
     }
     return "warpwright-%.64s-%d".formatted(host, ProcessHandle.current().pid());
+  }
+
+  /** The driver writes half a surrogate pair as a question mark; the server takes no NUL. */
+  @Override
+  public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {
+    Stream.of(Optional.of(scope.tenant()), scope.user(), scope.namespace(), idempotencyKey)
+        .flatMap(Optional::stream)
+        .filter(text -> text.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(text))
+        .findFirst()
+        .ifPresent(
+            text -> {
+              throw new InvalidRequestException(
+                  FailureKind.INVALID_SCOPE,
+                  "A scope and an idempotency key on PostgreSQL must be Unicode without the"
+                      + " character U+0000, but one of "
+                      + text.length()
+                      + " characters is not.");
+            });
   }
 
   @Override
