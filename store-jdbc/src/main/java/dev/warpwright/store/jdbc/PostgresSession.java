@@ -49,7 +49,9 @@ final class PostgresSession extends JournalSession {
           + " set_config('enable_hashjoin', 'off', true),"
           + " set_config('enable_mergejoin', 'off', true),"
           + " set_config('idle_in_transaction_session_timeout', '10s', true),"
-          + " %s FROM ww_worker WHERE id = ? FOR KEY SHARE";
+          + " ";
+
+  private static final String FENCE_END = " FROM ww_worker WHERE id = ? FOR KEY SHARE";
 
   /** What the server or the connection asks for stands, unless that would lose commits. */
   private static final String DURABLE =
@@ -163,7 +165,7 @@ final class PostgresSession extends JournalSession {
   PostgresSession(Connection connection, Worker worker, boolean durable) throws SQLException {
     super(connection);
     this.worker = worker;
-    this.fence = connection.prepareStatement(FENCE.formatted(durable ? DURABLE : RELAXED));
+    this.fence = connection.prepareStatement(FENCE + (durable ? DURABLE : RELAXED) + FENCE_END);
     this.lockRuns = connection.prepareStatement(LOCK_RUNS);
     this.insertRuns = connection.prepareStatement(INSERT_RUNS);
     this.write = connection.prepareStatement(WRITE);
