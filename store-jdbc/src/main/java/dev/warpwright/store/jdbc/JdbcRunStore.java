@@ -141,6 +141,7 @@ public final class JdbcRunStore implements RunStore {
    * @return a builder
    */
   public static Builder builder(String jdbcUrl) {
+    Objects.requireNonNull(jdbcUrl, "jdbcUrl");
     return new Builder(durability -> new H2Dialect(jdbcUrl, durability), Builder::processName);
   }
 

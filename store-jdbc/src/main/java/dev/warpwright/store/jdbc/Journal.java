@@ -165,6 +165,7 @@ final class Journal {
           e.toString());
       LOG.debug("The failure of the commit", e);
       boolean maybeWritten = committing;
+      recover(e);
       for (Operation<?> operation : batch) {
         settle(operation, maybeWritten, e);
       }
@@ -272,10 +273,15 @@ final class Journal {
 
   /**
    * Finds out what became of an operation whose commit failed, and performs it again, alone, if it
-   * is known not to be there.
+   * is known not to be there. Without a connection it is given up at once: one vain attempt to
+   * connect, which may take long, is enough for a batch.
    */
   private <T extends @Nullable Object> void settle(
       Operation<T> operation, boolean maybeWritten, Exception failure) {
+    if (session == null) {
+      giveUp(operation, maybeWritten, failure);
+      return;
+    }
     boolean open = maybeWritten;
     Exception cause = failure;
     try {
@@ -283,27 +289,39 @@ final class Journal {
         return;
       }
       open = false;
-      reconnect();
       try {
         commit(List.of(operation));
       } catch (SQLException | RuntimeException e) {
         cause = e;
         open = committing;
-        if (open && lookUp(operation)) {
-          return;
-        }
-        open = false;
-        operation.refuse(() -> notWritten(operation, e));
         reconnect();
+        if (!open || !lookUp(operation)) {
+          operation.refuse(() -> notWritten(operation, e));
+        }
       }
     } catch (SQLException | RuntimeException e) {
       addSuppressed(cause, e);
-      Exception first = cause;
-      boolean unknown = open;
-      if (unknown) {
-        operation.handBack().ifPresent(queue::putFirst); // the caller does not learn its owner
-      }
-      operation.refuse(() -> unknown ? unknown(operation, first) : notWritten(operation, first));
+      giveUp(operation, open, cause);
+      recover(cause);
+    }
+  }
+
+  private void giveUp(Operation<?> operation, boolean unknown, Exception cause) {
+    if (unknown) {
+      operation.handBack().ifPresent(queue::putFirst); // the caller does not learn its owner
+    }
+    operation.refuse(() -> unknown ? unknown(operation, cause) : notWritten(operation, cause));
+  }
+
+  /** Takes a fresh connection in place of one that failed; there is none if that fails. */
+  private void recover(Exception failure) {
+    if (session == null) {
+      return;
+    }
+    try {
+      reconnect();
+    } catch (SQLException | RuntimeException e) {
+      addSuppressed(failure, e);
     }
   }
 
@@ -316,7 +334,6 @@ final class Journal {
 
   /** Whether an operation is there; if so, makes it durable and gives it its verdict. */
   private <T extends @Nullable Object> boolean lookUp(Operation<T> operation) throws SQLException {
-    reconnect();
     JournalSession fresh = connected();
     fresh.awaitEarlier();
     fresh.begin(List.of(operation));

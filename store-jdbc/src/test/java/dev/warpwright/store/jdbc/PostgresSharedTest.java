@@ -311,7 +311,7 @@ final class PostgresSharedTest {
     for (int round = 0; round < 20; round++) {
       RunKey run = run(round);
       first.release(run, create(first, run));
-      assertTrue(second.awaitRelease(run, soon()));
+      assertTrue(first.awaitRelease(run, soon()));
 
       List<Optional<Writer>> owners =
           together(
