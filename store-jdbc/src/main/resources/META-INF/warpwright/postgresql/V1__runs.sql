@@ -12,7 +12,9 @@ CREATE TABLE ww_worker (
 );
 
 -- What of a run can be asked for without reading its log. The id stands for scope and run id. The
--- run has an owner while the epoch of its worker is that of the owner.
+-- run has an owner while the epoch of its worker is that of the owner. Each index begins with a
+-- column of its own: until the table is analysed, the planner would take any that begins with the
+-- scope, and read all runs of the scope to find one.
 CREATE TABLE ww_run (
   id              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tenant          TEXT COLLATE "C" NOT NULL,
@@ -28,12 +30,12 @@ CREATE TABLE ww_run (
   owner_epoch     BIGINT           NOT NULL,
   created_nanos   BIGINT           NOT NULL,
   updated_nanos   BIGINT           NOT NULL,
-  CONSTRAINT ww_run_identity UNIQUE (tenant, user_id, namespace, run_id),
-  CONSTRAINT ww_run_key UNIQUE (tenant, user_id, namespace, idempotency_key)
+  CONSTRAINT ww_run_identity UNIQUE (run_id, tenant, user_id, namespace),
+  CONSTRAINT ww_run_key UNIQUE (idempotency_key, tenant, user_id, namespace)
 );
 
 CREATE INDEX ww_run_list
-  ON ww_run (tenant, user_id, namespace, status, updated_nanos DESC, run_id);
+  ON ww_run (status, tenant, user_id, namespace, updated_nanos DESC, run_id);
 
 -- The log. Codec 1: the body is UTF-8 JSON.
 CREATE TABLE ww_event (

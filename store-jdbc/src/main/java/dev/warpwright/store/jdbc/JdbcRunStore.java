@@ -32,7 +32,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -112,7 +111,7 @@ public final class JdbcRunStore implements RunStore {
     this.dialect = builder.dialect.apply(builder.durability);
     this.time = builder.time;
     this.graceNanos = builder.grace.toNanos();
-    this.name = builder.owner.get();
+    this.name = builder.owner;
     this.queue = new WriteQueue(builder.maxQueuedEvents, builder.maxQueuedBytes);
     Journal.Opened opened = Journal.open(dialect, builder.hook, queue, releases::tell, time, name);
     this.journal = opened.journal();
@@ -142,7 +141,7 @@ public final class JdbcRunStore implements RunStore {
    */
   public static Builder builder(String jdbcUrl) {
     Objects.requireNonNull(jdbcUrl, "jdbcUrl");
-    return new Builder(durability -> new H2Dialect(jdbcUrl, durability), Builder::processName);
+    return new Builder(durability -> new H2Dialect(jdbcUrl, durability), Builder.processName());
   }
 
   /**
@@ -160,13 +159,13 @@ public final class JdbcRunStore implements RunStore {
   public static Builder builder(DataSource dataSource) {
     Objects.requireNonNull(dataSource, "dataSource");
     return new Builder(
-        durability -> new PostgresDialect(dataSource, durability), PostgresDialect::defaultOwner);
+        durability -> new PostgresDialect(dataSource, durability), PostgresDialect.defaultOwner());
   }
 
   /** Collects the settings of a store; not thread-safe. */
   public static final class Builder {
     private final Function<Durability, Dialect> dialect;
-    private Supplier<String> owner;
+    private String owner;
     private Durability durability = Durability.POWER;
     private int maxQueuedEvents = 10_000;
     private long maxQueuedBytes = 64L * 1024 * 1024;
@@ -174,7 +173,7 @@ public final class JdbcRunStore implements RunStore {
     private CommitHook hook = CommitHook.NONE;
     private Duration grace = GRACE;
 
-    private Builder(Function<Durability, Dialect> dialect, Supplier<String> defaultOwner) {
+    private Builder(Function<Durability, Dialect> dialect, String defaultOwner) {
       this.dialect = dialect;
       this.owner = defaultOwner;
     }
@@ -237,7 +236,7 @@ public final class JdbcRunStore implements RunStore {
                 + name.length()
                 + ".");
       }
-      this.owner = () -> name;
+      this.owner = name;
       return this;
     }
 
