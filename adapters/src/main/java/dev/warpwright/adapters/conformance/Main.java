@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  * sent only if its variable is named. {@code --help} tells the rest.
  *
  * <p>The exit code is 0 if the server passed, 1 if a check failed, and 2 if nothing was checked:
- * the arguments are wrong, or the credential is missing, which is reported as blocked.
+ * the arguments are wrong, or a variable is missing, which is reported as blocked.
  */
 public final class Main {
   private static final int PASSED = 0;

@@ -346,7 +346,6 @@ final class GeminiTest {
 
   @ParameterizedTest
   @CsvSource({"400, HTTP_STATUS", "200, PROVIDER_EVENT"})
-  @Tag("Y34")
   void a_wrong_key_is_one_though_the_service_calls_it_an_argument(int status, Kind kind) {
     SERVER.stubFor(
         post(anyUrl())
@@ -377,7 +376,6 @@ final class GeminiTest {
         "\"API_KEY_INVALID\"",
         "null"
       })
-  @Tag("Y34")
   void another_argument_that_is_wrong_is_no_wrong_key(String details) {
     SERVER.stubFor(
         post(anyUrl())
