@@ -12,6 +12,7 @@ import dev.warpwright.adapters.openai.Vendor;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -151,6 +152,6 @@ record Provider(
 
   /** Begins an adapter of another server. */
   AdapterBuilder<?> at(URI baseUrl) {
-    return builder.apply(places::get).baseUrl(baseUrl);
+    return builder.apply(name -> Objects.requireNonNull(places.get(name), name)).baseUrl(baseUrl);
   }
 }
