@@ -51,15 +51,7 @@ final class LiveCheckTest {
 
   private Provider provider(String id, List<Credential> credentials, Map<String, String> places) {
     return new Provider(
-        id,
-        id,
-        "small",
-        places,
-        credentials,
-        place -> {
-          places.keySet().forEach(place::apply);
-          return OpenAi.builder().baseUrl(server.uri());
-        });
+        id, id, "small", places, credentials, _ -> OpenAi.builder().baseUrl(server.uri()));
   }
 
   private void run(Map<String, String> environment) throws Throwable {
