@@ -49,7 +49,8 @@ final class BedrockErrors {
           ErrorTable.COMMON_CONTEXT_NAMES,
           CONTEXT_FORMS,
           0,
-          "x-amzn-errortype");
+          "x-amzn-errortype",
+          Map.of());
 
   private BedrockErrors() {}
 

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param provider which protocol is spoken
  * @param baseUrl where; the provider's own service without it
  * @param model which model is asked
- * @param keyVariable which variable holds the key; none is sent without it
+ * @param keyVariable which variable holds the key; without it the provider's own service is sent
+ *     what its own variables hold, and another server nothing
  * @param features what the model is taken to declare; what its adapter says without it
  * @param checks what is checked
  * @param timeout how long a call may take
@@ -66,7 +67,7 @@ record Arguments(
         --base-url URL       where the server is; by default the provider's own service
         --model ID           the model to ask; with the provider's own service, a cheap one
         --key-variable NAME  the variable of the environment that holds the key; by default the
-                             provider's, and none with --base-url
+                             provider's, where it needs one, and none with --base-url
         --features LIST      what the model can do, instead of what is known of it: some of
                              the features below, with commas between them
         --checks LIST        what to check, by default everything: some of the checks below
@@ -88,7 +89,6 @@ record Arguments(
     boolean help = given.containsKey(ASK_HELP);
     Provider provider = help ? Provider.ALL.getFirst() : provider(given.get(PROTOCOL));
     Optional<String> url = Optional.ofNullable(given.get(BASE_URL));
-    Optional<String> own = url.isPresent() ? Optional.empty() : Optional.of(provider.keyVariable());
     if (url.isPresent() && !given.containsKey(MODEL) && !help) {
       throw refused(MODEL + " is needed together with " + BASE_URL + ".");
     }
@@ -96,7 +96,7 @@ record Arguments(
         provider,
         url.map(text -> read(BASE_URL, "a URL", text, URI::create)),
         given.getOrDefault(MODEL, provider.model()),
-        Optional.ofNullable(given.get(KEY_VARIABLE)).map(Arguments::variable).or(() -> own),
+        Optional.ofNullable(given.get(KEY_VARIABLE)).map(Arguments::variable),
         Optional.ofNullable(given.get(FEATURES))
             .map(list -> set(Capability.class, list, Arguments::feature)),
         Optional.ofNullable(given.get(CHECKS))
@@ -184,7 +184,7 @@ record Arguments(
     return set;
   }
 
-  private static <T> T read(String name, String what, String text, Function<String, T> reader) {
+  static <T> T read(String name, String what, String text, Function<String, T> reader) {
     try {
       return reader.apply(text);
     } catch (IllegalArgumentException | DateTimeParseException _) {

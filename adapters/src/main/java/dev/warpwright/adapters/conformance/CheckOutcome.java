@@ -13,6 +13,6 @@ public enum CheckOutcome {
    * an earlier answer is missing.
    */
   SKIPPED,
-  /** Nothing was asked, for want of a credential. That is never a pass. */
+  /** Nothing was asked, for want of a credential or of a place to ask. That is never a pass. */
   BLOCKED
 }

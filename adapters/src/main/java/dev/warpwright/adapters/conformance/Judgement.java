@@ -350,6 +350,11 @@ final class Judgement {
     };
   }
 
+  /** Whether nothing came because the adapter has refused the call before it sent anything. */
+  static boolean isUnsent(Came came) {
+    return came instanceof Came.Failed(ProviderException failure) && isUnsent(failure);
+  }
+
   /** Whether the adapter has refused a call before it sent anything. */
   static boolean isUnsent(Throwable failure) {
     return failure instanceof ProviderException refused

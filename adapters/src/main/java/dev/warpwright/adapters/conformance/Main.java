@@ -7,7 +7,9 @@ import dev.warpwright.model.Capability;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.ModelCapabilities;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * {@link Conformance} from the command line: checks a server and prints a table.
@@ -19,11 +21,11 @@ import java.util.Optional;
  *
  * <p>A key is read from the environment, from the variable that {@code --key-variable} names; it is
  * never an argument, which other users of the machine could read. Without {@code --base-url} the
- * provider's own service is asked, with the key of the provider's own variable. With one, a key is
+ * provider's own service is asked, with what the provider's own variables hold. With one, a key is
  * sent only if its variable is named. {@code --help} tells the rest.
  *
  * <p>The exit code is 0 if the server passed, 1 if a check failed, and 2 if nothing was checked:
- * the arguments are wrong, or the credential is missing, which is reported as blocked.
+ * the arguments are wrong, or a variable is missing, which is reported as blocked.
  */
 public final class Main {
   private static final int PASSED = 0;
@@ -67,32 +69,57 @@ public final class Main {
 
   private static ConformanceReport report(Arguments arguments, EnvironmentLookup environment)
       throws InterruptedException {
-    Optional<String> variable = arguments.keyVariable();
-    Optional<String> key =
-        variable.map(environment::get).map(String::strip).filter(found -> !found.isEmpty());
-    if (variable.isPresent() && key.isEmpty()) {
+    Variables variables = new Variables(environment);
+    List<Credential> credentials = credentials(arguments);
+    Optional<String> blocked = blocked(arguments, credentials, variables);
+    if (blocked.isPresent()) {
       return ConformanceReport.blocked(
           arguments.model() + " at " + arguments.provider().id(),
           arguments.checks(),
-          variable.get() + " is not set");
+          blocked.get());
     }
-    try (HttpAdapter adapter = adapter(arguments, key);
-        HttpAdapter wrong = adapter(arguments, Optional.of(WRONG_KEY))) {
+    try (HttpAdapter adapter =
+            adapter(arguments, variables, builder -> prove(credentials, builder, variables));
+        HttpAdapter wrong = adapter(arguments, variables, builder -> builder.apiKey(WRONG_KEY))) {
       Conformance.Builder run =
           Conformance.builder(adapter, arguments.model()).checks(arguments.checks());
       arguments.timeout().ifPresent(run::callTimeout);
       arguments.maxTokens().ifPresent(run::maxTokens);
-      if (key.isPresent()) {
+      if (!credentials.isEmpty()) {
         run.wrongKey(wrong, WRONG_KEY);
       }
       return run.build().run();
     }
   }
 
-  private static HttpAdapter adapter(Arguments arguments, Optional<String> key) {
-    AdapterBuilder<?> builder = arguments.provider().builder().get();
-    key.ifPresent(builder::apiKey);
-    arguments.baseUrl().ifPresent(builder::baseUrl);
+  /** The key that is named; else what the provider's own service takes, and another server none. */
+  private static List<Credential> credentials(Arguments arguments) {
+    return arguments
+        .keyVariable()
+        .map(variable -> List.of(Credential.key(variable)))
+        .orElseGet(
+            () -> arguments.baseUrl().isPresent() ? List.of() : arguments.provider().credentials());
+  }
+
+  private static Optional<String> blocked(
+      Arguments arguments, List<Credential> credentials, Variables variables) {
+    return arguments.provider().blocked(arguments.baseUrl().isEmpty(), credentials, variables);
+  }
+
+  private static void prove(
+      List<Credential> credentials, AdapterBuilder<?> builder, Variables variables) {
+    Provider.first(credentials, variables).ifPresent(one -> one.use().accept(builder, variables));
+  }
+
+  private static HttpAdapter adapter(
+      Arguments arguments, Variables variables, Consumer<AdapterBuilder<?>> prove) {
+    Provider provider = arguments.provider();
+    AdapterBuilder<?> builder =
+        arguments
+            .baseUrl()
+            .<AdapterBuilder<?>>map(provider::at)
+            .orElseGet(() -> provider.ownService(variables));
+    prove.accept(builder);
     if (arguments.allowCleartext()) {
       builder.allowCleartext();
     }

@@ -47,20 +47,37 @@ final class Probes {
   }
 
   static Verdict toolCall(Session session) throws InterruptedException {
-    Came came = session.generate(withTool(session, Question.TOOL_CALL));
-    Verdict verdict = Judgement.toolCall(came, canForce(session));
+    Asked asked = withTool(session, Question.TOOL_CALL, session::generate);
+    Verdict verdict = Judgement.toolCall(asked.came(), asked.forced());
     if (verdict.isPassed()) {
-      session.keepCalling(came);
+      session.keepCalling(asked.came());
     }
     return verdict;
   }
 
-  /** A question with one tool, which must be called if a request can say that. */
-  private static ModelCall.Builder withTool(Session session, String question) {
-    return session
-        .call(question)
-        .tools(List.of(Cities.POPULATION))
-        .toolChoice(canForce(session) ? ToolChoice.REQUIRED : ToolChoice.AUTO);
+  /** How a call is made. */
+  @FunctionalInterface
+  private interface Way {
+    Came ask(ModelCall.Builder call) throws InterruptedException;
+  }
+
+  /** What came, and whether the request left the model no choice. */
+  private record Asked(Came came, boolean forced) {}
+
+  /**
+   * Asks with one tool, which must be called if a request can say that: not every protocol can, and
+   * not for every model.
+   */
+  private static Asked withTool(Session session, String question, Way way)
+      throws InterruptedException {
+    ModelCall.Builder call = session.call(question).tools(List.of(Cities.POPULATION));
+    if (canForce(session)) {
+      Came came = way.ask(call.toolChoice(ToolChoice.REQUIRED));
+      if (!Judgement.isUnsent(came)) {
+        return new Asked(came, true);
+      }
+    }
+    return new Asked(way.ask(call.toolChoice(ToolChoice.AUTO)), false);
   }
 
   private static boolean canForce(Session session) {
@@ -100,13 +117,13 @@ final class Probes {
   }
 
   static Verdict streamedToolCall(Session session) throws InterruptedException {
-    return Judgement.streamedToolCall(
-        session.stream(withTool(session, Question.STREAMED_TOOL_CALL)), canForce(session));
+    Asked asked = withTool(session, Question.STREAMED_TOOL_CALL, session::stream);
+    return Judgement.streamedToolCall(asked.came(), asked.forced());
   }
 
   static Verdict parallelToolCalls(Session session) throws InterruptedException {
-    return Judgement.parallelToolCalls(
-        session.generate(withTool(session, Question.PARALLEL_TOOL_CALLS)), canForce(session));
+    Asked asked = withTool(session, Question.PARALLEL_TOOL_CALLS, session::generate);
+    return Judgement.parallelToolCalls(asked.came(), asked.forced());
   }
 
   static Verdict structuredOutput(Session session) throws InterruptedException {

@@ -35,6 +35,9 @@ import java.util.function.Function;
  * References in them are put into their places; a schema that refers to itself is refused before
  * anything is sent. A rule that the service does not check becomes words in a description.
  *
+ * <p>A wrong key, which the service reports with status 400 and the reason {@code API_KEY_INVALID},
+ * is a failure with status 401 and that code.
+ *
  * <p>{@code GOOGLE_GEMINI_BASE_URL} holds the URL as Google's own programs expect it, without
  * {@code /v1beta}: that is added unless it is there.
  */

@@ -15,6 +15,9 @@ final class GeminiErrors {
               "The input token count(?: \\(#\\))? exceeds the maximum number of tokens allowed"
                   + "(?: \\(#\\)| #)?"));
 
+  /** A wrong key comes as INVALID_ARGUMENT with status 400. */
+  private static final Map<String, Integer> REASONS = Map.of("api_key_invalid", 401);
+
   private GeminiErrors() {}
 
   /**
@@ -24,7 +27,14 @@ final class GeminiErrors {
    */
   static ErrorTable table(String provider) {
     return new ErrorTable(
-        provider, "x-request-id", names(), ErrorTable.COMMON_CONTEXT_NAMES, CONTEXT_FORMS);
+        provider,
+        "x-request-id",
+        names(),
+        ErrorTable.COMMON_CONTEXT_NAMES,
+        CONTEXT_FORMS,
+        0,
+        "",
+        REASONS);
   }
 
   private static Map<String, Integer> names() {

@@ -85,7 +85,14 @@ public final class Vertex {
     forms.addAll(MessagesErrors.TABLE.contextForms());
     forms.addAll(OpenAiErrors.TABLE.contextForms());
     return new ErrorTable(
-        own.provider(), own.requestIdHeader(), names, OpenAiErrors.TABLE.contextNames(), forms);
+        own.provider(),
+        own.requestIdHeader(),
+        names,
+        OpenAiErrors.TABLE.contextNames(),
+        forms,
+        0,
+        "",
+        own.statusByReason());
   }
 
   /** Collects what an adapter needs; not thread-safe. */

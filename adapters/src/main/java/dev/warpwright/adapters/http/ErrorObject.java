@@ -2,6 +2,8 @@ package dev.warpwright.adapters.http;
 
 import dev.warpwright.json.StrictJson;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -112,6 +114,21 @@ public record ErrorObject(
         embedded,
         message(object),
         Optional.of(object));
+  }
+
+  /** The reasons in its details, where Google's services put them; as google.rpc.ErrorInfo says. */
+  List<String> reasons() {
+    List<String> reasons = new ArrayList<>();
+    for (JsonNode detail :
+        details.map(object -> object.path("details")).stream()
+            .flatMap(JsonNode::valueStream)
+            .toList()) {
+      String reason = name(detail.path("reason"));
+      if (reason != null) {
+        reasons.add(reason);
+      }
+    }
+    return reasons;
   }
 
   /** The same with a type. */

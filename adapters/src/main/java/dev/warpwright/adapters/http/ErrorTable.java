@@ -4,6 +4,7 @@ import java.net.http.HttpHeaders;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     tells it; 0 if that is not known
  * @param typeHeader the header that carries the type of an error whose body has none; empty if
  *     there is none
+ * @param statusByReason reasons in an error's details, in lower case, that tell its status better
+ *     than the response's own
  */
 public record ErrorTable(
     String provider,
@@ -29,7 +32,8 @@ public record ErrorTable(
     Set<String> contextNames,
     List<ContextForm> contextForms,
     int otherwise,
-    String typeHeader) {
+    String typeHeader,
+    Map<String, Integer> statusByReason) {
   /** The code that is never retried on the same target, whatever the status. */
   static final String INSUFFICIENT_QUOTA = "insufficient_quota";
 
@@ -72,6 +76,7 @@ public record ErrorTable(
     statusByName = Map.copyOf(statusByName);
     contextNames = Set.copyOf(contextNames);
     contextForms = List.copyOf(contextForms);
+    statusByReason = Map.copyOf(statusByReason);
   }
 
   /**
@@ -89,7 +94,7 @@ public record ErrorTable(
       Map<String, Integer> statusByName,
       Set<String> contextNames,
       List<ContextForm> contextForms) {
-    this(provider, requestIdHeader, statusByName, contextNames, contextForms, 0, "");
+    this(provider, requestIdHeader, statusByName, contextNames, contextForms, 0, "", Map.of());
   }
 
   /**
@@ -114,14 +119,18 @@ public record ErrorTable(
   }
 
   /**
-   * The status of an error: the real one, else the embedded one, else the one that its code or type
-   * stands for.
+   * The status of an error: the one that its reason stands for, else the real one, else the
+   * embedded one, else the one that its code or type stands for.
    *
    * @param httpStatus the response's status if it is 400 or above, else 0
    * @param error what the body says
    * @return the status; {@link #otherwise} if nothing structured tells
    */
   int status(int httpStatus, ErrorObject error) {
+    Optional<String> reason = tellingReason(error);
+    if (reason.isPresent()) {
+      return statusByReason.getOrDefault(lower(reason.get()), httpStatus);
+    }
     if (httpStatus != 0) {
       return httpStatus;
     }
@@ -133,10 +142,14 @@ public record ErrorTable(
   }
 
   /**
-   * The one name that decisions see: the exhausted quota wherever it stands, else the code, unless
-   * it only repeats a status, else the type.
+   * The one name that decisions see: a reason that tells the status, else the exhausted quota
+   * wherever it stands, else the code, unless it only repeats a status, else the type.
    */
   @Nullable String decidingName(ErrorObject error) {
+    Optional<String> reason = tellingReason(error);
+    if (reason.isPresent()) {
+      return reason.get();
+    }
     String code = error.code();
     String type = error.type();
     if (isQuota(code) || isQuota(type)) {
@@ -165,6 +178,14 @@ public record ErrorTable(
   /** A plain 400 or 422, a server error around the message, or an error without any status. */
   private static boolean mayHideContextOverflow(int status) {
     return status == 0 || status == 400 || status == 422 || status >= 500;
+  }
+
+  private Optional<String> tellingReason(ErrorObject error) {
+    return statusByReason.isEmpty()
+        ? Optional.empty()
+        : error.reasons().stream()
+            .filter(reason -> statusByReason.containsKey(lower(reason)))
+            .findFirst();
   }
 
   private static boolean isQuota(@Nullable String name) {

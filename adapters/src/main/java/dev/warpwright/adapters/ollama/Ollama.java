@@ -6,6 +6,7 @@ import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.ModelCapabilities;
 import java.net.URI;
 import java.util.Map;
@@ -46,6 +47,10 @@ public final class Ollama {
       ConnectionSettings.Defaults.bearer(
           "Ollama", URI.create("http://localhost:11434"), "OLLAMA_API_KEY", OllamaHost.VARIABLE);
 
+  /** The protocol has no choice of tools. */
+  private static final ModelCapabilities TEXT_AND_TOOLS =
+      ModelCapabilities.of(Capability.STREAMING, Capability.TOOLS, Capability.PARALLEL_TOOL_CALLS);
+
   private Ollama() {}
 
   /**
@@ -72,7 +77,7 @@ public final class Ollama {
     @Override
     public HttpAdapter build() {
       Connection connection = settings.connect(Map.of(), OllamaErrors.TABLE);
-      Function<String, ModelFacts> facts = facts("ollama", ModelCapabilities.TEXT_AND_TOOLS);
+      Function<String, ModelFacts> facts = facts("ollama", TEXT_AND_TOOLS);
       return new ConnectedAdapter(
           "Ollama", connection, id -> new OllamaModel(connection, id, facts.apply(id)));
     }

@@ -3,6 +3,7 @@ package dev.warpwright.adapters.ollama;
 import dev.warpwright.adapters.http.ContextForm;
 import dev.warpwright.adapters.http.ErrorTable;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What Ollama's failures look like: words without a code. Its server gives every error a status and
@@ -27,7 +28,8 @@ final class OllamaErrors {
           ErrorTable.COMMON_CONTEXT_NAMES,
           CONTEXT_FORMS,
           SERVER_ERROR,
-          "");
+          "",
+          Map.of());
 
   private OllamaErrors() {}
 }

@@ -22,7 +22,8 @@ final class LiveCheck {
   private static final Set<Check> CHECKS =
       EnumSet.of(Check.BLOCKING, Check.STREAMING, Check.USAGE, Check.CONNECTIONS);
 
-  private static final int MAX_TOKENS = 256;
+  /** Enough for a model that always reasons. */
+  private static final int MAX_TOKENS = 1024;
 
   private final List<Provider> providers;
   private final EnvironmentLookup environment;
@@ -55,24 +56,23 @@ final class LiveCheck {
             .orElseThrow(
                 () -> new AssertionError(VARIABLE + " names no provider that there is: " + name));
     String model = idAndModel.length == 2 ? idAndModel[1] : provider.model();
-    Optional<String> key =
-        Optional.ofNullable(environment.get(provider.keyVariable()))
-            .map(String::strip)
-            .filter(found -> !found.isEmpty());
-    if (key.isEmpty()) {
-      String reason = "blocked: " + provider.keyVariable() + " is not set";
+    Variables variables = new Variables(environment);
+    Optional<String> blocked = provider.blocked(true, provider.credentials(), variables);
+    if (blocked.isPresent()) {
+      String reason = "blocked: " + blocked.get();
       out.println("live " + name + ": " + reason);
       Assumptions.abort(reason);
     }
-    ConformanceReport report = report(provider, model, key.get());
+    ConformanceReport report = report(provider, model, variables);
     out.println("live " + name + ": " + (report.passed() ? "passed" : "FAILED"));
     Assertions.assertTrue(report.passed(), report::table);
   }
 
-  private static ConformanceReport report(Provider provider, String model, String key)
+  private static ConformanceReport report(Provider provider, String model, Variables variables)
       throws InterruptedException {
-    AdapterBuilder<?> builder = provider.builder().get();
-    builder.apiKey(key);
+    AdapterBuilder<?> builder = provider.ownService(variables);
+    Provider.first(provider.credentials(), variables)
+        .ifPresent(one -> one.use().accept(builder, variables));
     builder.fromEnvironment(); // a base URL of one's own
     try (HttpAdapter adapter = builder.build()) {
       return Conformance.builder(adapter, model).checks(CHECKS).maxTokens(MAX_TOKENS).build().run();

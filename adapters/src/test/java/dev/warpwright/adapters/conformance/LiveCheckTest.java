@@ -34,16 +34,24 @@ final class LiveCheckTest {
   }
 
   private List<DynamicTest> tests(Map<String, String> environment) {
-    Provider near =
-        new Provider("near", "NEAR_KEY", "small", () -> OpenAi.builder().baseUrl(server.uri()));
+    Provider near = provider("near", List.of(Credential.key("NEAR_KEY")), Map.of());
     Provider far =
-        new Provider("far", "FAR_KEY", "small", () -> OpenAi.builder().baseUrl(server.uri()));
+        provider(
+            "far",
+            List.of(Credential.key("FAR_KEY"), Credential.AWS),
+            Map.of("FAR_REGION", "x", "FAR_PROJECT", "y"));
+    Provider open = provider("open", List.of(), Map.of());
     return new LiveCheck(
-            List.of(near, far),
+            List.of(near, far, open),
             environment::get,
             new PrintStream(out, true, StandardCharsets.UTF_8))
         .tests()
         .toList();
+  }
+
+  private Provider provider(String id, List<Credential> credentials, Map<String, String> places) {
+    return new Provider(
+        id, id, "small", places, credentials, _ -> OpenAi.builder().baseUrl(server.uri()));
   }
 
   private void run(Map<String, String> environment) throws Throwable {
@@ -63,7 +71,8 @@ final class LiveCheckTest {
 
     assertEquals(2, server.requests());
     assertTrue(
-        server.exchanges().stream().allMatch(asked -> asked.body().contains("\"max_tokens\":256")));
+        server.exchanges().stream()
+            .allMatch(asked -> asked.body().contains("\"max_tokens\":1024")));
     assertEquals(
         1,
         server.exchanges().stream()
@@ -90,6 +99,35 @@ final class LiveCheckTest {
       assertEquals("live near: blocked: NEAR_KEY is not set" + System.lineSeparator(), printed());
       assertEquals(0, server.exchanges().size());
     }
+  }
+
+  @Test
+  @Tag("R383")
+  void every_variable_that_is_missing_is_named() {
+    Map<String, String> some =
+        Map.of("WARPWRIGHT_LIVE", "far", "FAR_PROJECT", "p", "AWS_ACCESS_KEY_ID", "half");
+
+    TestAbortedException aborted = assertThrows(TestAbortedException.class, () -> run(some));
+
+    assertTrue(
+        String.valueOf(aborted.getMessage())
+            .contains(
+                "blocked: FAR_REGION, FAR_KEY or AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY is"
+                    + " not set"),
+        aborted::getMessage);
+    assertEquals(0, server.exchanges().size());
+  }
+
+  @Test
+  void a_service_that_needs_no_key_is_asked_without_one() throws Throwable {
+    server.close();
+    server = ScriptedServer.start(Conformance.script());
+
+    run(Map.of("WARPWRIGHT_LIVE", "open", "NEAR_KEY", KEY));
+
+    assertEquals(2, server.requests());
+    assertFalse(server.exchanges().toString().contains(KEY));
+    assertEquals("live open: passed" + System.lineSeparator(), printed());
   }
 
   @Test

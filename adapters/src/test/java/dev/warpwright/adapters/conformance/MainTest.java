@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The kit from the command line. */
 @Timeout(60)
@@ -43,7 +44,7 @@ final class MainTest {
   }
 
   static Stream<String> protocols() {
-    return Provider.ALL.stream().map(Provider::id);
+    return PlayedProvider.PROTOCOLS.stream();
   }
 
   @ParameterizedTest
@@ -69,9 +70,9 @@ final class MainTest {
               "\nblocking             passed        1 ",
               "\njson-mode            skipped       0      0 ms  jsonMode is not declared\n",
               "\nwrong-key            passed        1 ",
-              "\n"
-                  + "14 passed, 0 FAILED, 0 not shown, 2 skipped, 0 blocked, 14 of at most 16"
-                  + " calls\n")) {
+              protocol.equals("ollama")
+                  ? "\n13 passed, 0 FAILED, 0 not shown, 3 skipped, 0 blocked, 13 of at most 16"
+                  : "\n14 passed, 0 FAILED, 0 not shown, 2 skipped, 0 blocked, 14 of at most 16")) {
         assertTrue(printed().contains(line), () -> line + "\nin\n" + printed());
       }
       assertFalse(printed().contains(KEY), this::printed);
@@ -165,6 +166,45 @@ final class MainTest {
     assertEquals(2, run(Map.of(), "--protocol", "anthropic"));
 
     assertTrue(printed().contains("ANTHROPIC_API_KEY is not set"), this::printed);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "azure|AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY is not set",
+        "vertex|GOOGLE_CLOUD_LOCATION, GOOGLE_CLOUD_PROJECT, VERTEX_ACCESS_TOKEN or"
+            + " GOOGLE_APPLICATION_CREDENTIALS is not set",
+        "bedrock|AWS_REGION, AWS_BEARER_TOKEN_BEDROCK or AWS_ACCESS_KEY_ID with"
+            + " AWS_SECRET_ACCESS_KEY is not set",
+        "bedrock-openai|BEDROCK_BASE_URL, AWS_BEARER_TOKEN_BEDROCK is not set"
+      })
+  void a_service_that_cannot_be_found_is_blocked(String protocol, String reason) throws Exception {
+    assertEquals(2, run(Map.of(), "--protocol", protocol));
+
+    assertTrue(printed().contains(reason), this::printed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"azure", "vertex", "bedrock", "bedrock-openai"})
+  void another_server_is_asked_without_the_variables_of_the_place(String protocol)
+      throws Exception {
+    try (ScriptedServer server = ScriptedServer.start(Conformance.script())) {
+      int exitCode =
+          run(
+              Map.of(),
+              "--protocol",
+              protocol,
+              "--base-url",
+              server.uri().toString(),
+              "--model",
+              "kit-model",
+              "--checks",
+              "blocking,streaming");
+
+      assertEquals(0, exitCode, this::printed);
+      assertEquals(2, server.requests());
+    }
   }
 
   @Test

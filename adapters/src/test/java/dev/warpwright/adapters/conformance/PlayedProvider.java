@@ -9,12 +9,18 @@ import dev.warpwright.model.ModelCapabilities;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /** The provider of the kit's script, or one with faults, and the adapters of one protocol. */
 final class PlayedProvider implements AutoCloseable {
   static final String KEY = "kit-right-key-4711";
   static final String WRONG_KEY = "kit-wrong-key-0815";
+
+  /** One provider for each protocol that there is. */
+  static final List<String> PROTOCOLS =
+      List.of("openai", "openai-responses", "anthropic", "gemini", "ollama", "bedrock");
 
   private static final ModelCapabilities EVERYTHING = ModelCapabilities.of(Capability.values());
 
@@ -29,11 +35,19 @@ final class PlayedProvider implements AutoCloseable {
   }
 
   private static HttpAdapter adapter(Provider provider, ScriptedServer server, String key) {
-    AdapterBuilder<?> builder = provider.builder().get();
+    AdapterBuilder<?> builder = provider.at(server.uri());
     builder.apiKey(key);
-    builder.baseUrl(server.uri());
     builder.capabilities(id -> EVERYTHING);
     return builder.build();
+  }
+
+  static Stream<Provider> protocols() {
+    return PROTOCOLS.stream().map(id -> Provider.find(id).orElseThrow());
+  }
+
+  /** Whether a request of its protocol can say which tool is called. */
+  static boolean choosesTools(Provider provider) {
+    return !provider.id().equals("ollama");
   }
 
   /**

@@ -344,6 +344,56 @@ final class GeminiTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"400, HTTP_STATUS", "200, PROVIDER_EVENT"})
+  void a_wrong_key_is_one_though_the_service_calls_it_an_argument(int status, Kind kind) {
+    SERVER.stubFor(
+        post(anyUrl())
+            .willReturn(
+                aResponse()
+                    .withStatus(status)
+                    .withBody(
+                        """
+                        {"error":{"code":400,"message":"API key not valid.",
+                         "status":"INVALID_ARGUMENT","details":[
+                          {"@type":"type.googleapis.com/google.rpc.LocalizedMessage"},
+                          {"@type":"type.googleapis.com/google.rpc.ErrorInfo",
+                           "reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}
+                        """)));
+
+    ProviderException failure = failure();
+
+    assertEquals(kind, failure.kind());
+    assertEquals(401, failure.status());
+    assertEquals("API_KEY_INVALID", failure.code().orElseThrow());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[{\"reason\":\"FIELD_INVALID\"}]",
+        "[{\"reason\":7},\"API_KEY_INVALID\"]",
+        "\"API_KEY_INVALID\"",
+        "null"
+      })
+  void another_argument_that_is_wrong_is_no_wrong_key(String details) {
+    SERVER.stubFor(
+        post(anyUrl())
+            .willReturn(
+                aResponse()
+                    .withStatus(400)
+                    .withBody(
+                        "{\"error\":{\"code\":400,\"message\":\"API_KEY_INVALID\","
+                            + "\"status\":\"INVALID_ARGUMENT\",\"details\":"
+                            + details
+                            + "}}")));
+
+    ProviderException failure = failure();
+
+    assertEquals(400, failure.status());
+    assertEquals("INVALID_ARGUMENT", failure.code().orElseThrow());
+  }
+
   // --- the builder -------------------------------------------------------------------------------
 
   @Test

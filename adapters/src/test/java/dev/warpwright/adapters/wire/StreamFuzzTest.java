@@ -189,7 +189,8 @@ final class StreamFuzzTest {
     HttpHeaders headers = HttpHeaders.of(Map.of(), (name, value) -> true);
     Failures failures =
         new Failures(
-            new ErrorTable("Test", "x-request-id", Map.of(), Set.of(), List.of(), 500, ""),
+            new ErrorTable(
+                "Test", "x-request-id", Map.of(), Set.of(), List.of(), 500, "", Map.of()),
             InstantSource.system(),
             Authorization.NONE);
     Fuzz.play(
