@@ -13,6 +13,7 @@ import dev.warpwright.adapters.protocol.anthropic.MessagesErrors;
 import dev.warpwright.adapters.protocol.openai.OpenAiErrors;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ToolHistory;
 import java.net.URI;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ public final class Vertex {
   }
 
   private static ConnectionSettings.Defaults defaults(String project, String location) {
-    require("project", project, "[a-z0-9.:-]{1,100}");
+    require("project", project, "[a-z0-9][a-z0-9.:-]{0,99}");
     require("location", location, "[a-z0-9-]{1,40}");
     String region = location.equals("global") ? "" : location + "-";
     return ConnectionSettings.Defaults.bearer(
@@ -121,8 +122,14 @@ public final class Vertex {
       }
       Connection connection = settings.connect(Map.of(), errors());
       Function<String, ModelFacts> facts = facts("vertex", ModelCapabilities.TEXT_AND_TOOLS);
+      Function<String, ModelFacts> anthropics =
+          facts("vertex", ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.NATIVE));
       return new ConnectedAdapter(
-          "Vertex", connection, id -> Publisher.model(connection, id, facts.apply(id)));
+          "Vertex",
+          connection,
+          id ->
+              Publisher.model(
+                  connection, id, (id.startsWith("anthropic/") ? anthropics : facts).apply(id)));
     }
   }
 }

@@ -13,6 +13,7 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpTimeoutException;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
@@ -50,10 +51,11 @@ public final class Failures {
   }
 
   private @Nullable String hide(@Nullable String text) {
-    Optional<String> secret = authorization.secret();
-    return text == null || secret.isEmpty()
-        ? text
-        : text.replace(secret.get(), Redaction.REPLACEMENT);
+    String hidden = text;
+    for (String secret : hidden == null ? List.<String>of() : authorization.secrets()) {
+      hidden = hidden.replace(secret, Redaction.REPLACEMENT);
+    }
+    return hidden;
   }
 
   /**
@@ -70,7 +72,13 @@ public final class Failures {
     return error.details().flatMap(details -> requestId(details.path("request_id").asString("")));
   }
 
-  private Optional<String> requestId(String id) {
+  /**
+   * An id of a request that stands elsewhere.
+   *
+   * @param id the id; it may be blank
+   * @return the id, if it is there and of a reasonable length
+   */
+  public Optional<String> requestId(String id) {
     return id.isBlank() || id.length() > LONGEST_REQUEST_ID
         ? Optional.empty()
         : Optional.of(Redaction.redact(Objects.requireNonNull(hide(id))));
