@@ -37,10 +37,10 @@ import java.util.function.Function;
  * mistralai}, {@code ai21}, {@code xai}, {@code meta}, {@code deepseek-ai}, {@code qwen}, {@code
  * zai-org}, {@code moonshotai}, {@code minimaxai}, {@code openai} and {@code google} (Gemma).
  *
- * <p>Without a token or a source of them, {@link GoogleTokens#applicationDefault()} is asked. A
- * token is replaced a minute before its end, and dropped when a call is refused with status 401,
- * which itself is not made again. That a token cannot be had is a failure of the target, of kind
- * CONNECT or HTTP_STATUS.
+ * <p>Without a token or a source of them, {@link GoogleTokens#applicationDefault()} is asked at
+ * Google's own base URL; another one is called without a token then. A token is replaced a minute
+ * before its end, and dropped when a call is refused with status 401, which itself is not made
+ * again. That a token cannot be had is a failure of the target, of kind CONNECT or HTTP_STATUS.
  */
 public final class Vertex {
   private Vertex() {}

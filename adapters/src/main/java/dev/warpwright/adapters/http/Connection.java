@@ -2,7 +2,6 @@ package dev.warpwright.adapters.http;
 
 import dev.warpwright.model.ProviderException;
 import java.net.URI;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -28,7 +27,7 @@ public final class Connection implements AutoCloseable {
       Transport transport,
       Failures failures) {
     this.endpoint = endpoint;
-    this.headers = new LinkedHashMap<>(headers); // in their order
+    this.headers = Map.copyOf(headers);
     this.authorization = authorization;
     this.onlyPublic = onlyPublic;
     this.transport = transport;

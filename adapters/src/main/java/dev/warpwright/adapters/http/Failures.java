@@ -13,7 +13,6 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpTimeoutException;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
@@ -51,8 +50,11 @@ public final class Failures {
   }
 
   private @Nullable String hide(@Nullable String text) {
+    if (text == null) {
+      return null;
+    }
     String hidden = text;
-    for (String secret : hidden == null ? List.<String>of() : authorization.secrets()) {
+    for (String secret : authorization.secrets()) {
       hidden = hidden.replace(secret, Redaction.REPLACEMENT);
     }
     return hidden;
