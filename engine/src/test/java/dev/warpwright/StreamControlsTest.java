@@ -161,6 +161,11 @@ final class StreamControlsTest {
     return way == Way.DEADLINE ? TIMEOUT : IDLE;
   }
 
+  private boolean isQueueFull() {
+    AdmissionRequest request = new AdmissionRequest(A, OptionalLong.empty(), Deadline.never());
+    return admission.tryAcquire(request) instanceof Admission.Denied;
+  }
+
   private boolean hasPlace() {
     AdmissionRequest request = new AdmissionRequest(A, OptionalLong.empty(), Deadline.never());
     try {
@@ -428,11 +433,7 @@ final class StreamControlsTest {
     TextStream first = gateway.streamText(request(A));
     Spine.until("the first call", () -> spine.a.count() == 1);
     TextStream queued = gateway.streamText(request(A));
-    Spine.until(
-        "the queue",
-        () ->
-            gateway.diagnostics().liveTasks().stream()
-                .anyMatch(task -> task.kind().equals("admission")));
+    Spine.until("the queue", this::isQueueFull);
 
     try (TextStream refused = gateway.streamText(request(A, B))) {
       assertEquals("b", refused.collect().text());

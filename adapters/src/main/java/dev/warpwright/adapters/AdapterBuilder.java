@@ -5,6 +5,7 @@ import dev.warpwright.model.ModelCapabilities;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param <B> the builder itself
  */
 public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
-  private final ConnectionSettings settings;
+  /** Collects what is said about the connection. */
+  @SuppressWarnings("exports") // only this library's builders see it
+  protected final ConnectionSettings settings;
+
   private @Nullable Function<String, ModelCapabilities> declared;
   private @Nullable ModelFile models;
 
@@ -186,7 +190,30 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
    * @return this builder
    */
   public final B fromEnvironment() {
-    settings.fromEnvironment(System::getenv);
+    return fromEnvironment(System::getenv);
+  }
+
+  /**
+   * Reads the provider's variables from elsewhere than the environment, now, such as a file of
+   * settings; see {@link #fromEnvironment()}.
+   *
+   * @param variables gives the value of a variable, null for one that is not set
+   * @return this builder
+   */
+  public final B fromEnvironment(Function<String, @Nullable String> variables) {
+    settings.fromEnvironment(variables::apply);
+    return self();
+  }
+
+  /**
+   * Sets the wall clock: by it points in time that a provider names become waits, and tokens end.
+   * The system's by default.
+   *
+   * @param clock the clock
+   * @return this builder
+   */
+  public final B clock(InstantSource clock) {
+    settings.clock(clock);
     return self();
   }
 

@@ -61,6 +61,9 @@ final class ConfigurationPageTest {
   private static final Set<String> NO_SETTINGS =
       Set.of(
           "CatalogEntry.Builder",
+          "Gemini.Builder", // none beside those of AdapterBuilder
+          "Ollama.Builder",
+          "Vertex.Builder",
           "ModelCatalog.Builder",
           "PlanRequest.Builder",
           "RoutePlanner.Builder",

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three small programs of {@code src/consumers}, compiled with all warnings as errors and run against
- * the packaged jars and what they need, and nothing else: no JUnit, no logger.
+ * Three small programs of {@code src/consumers}, compiled with all warnings as errors and run
+ * against the packaged jars and what they need, and nothing else: no JUnit, no logger.
  */
 @Timeout(300)
 final class ConsumerIT {

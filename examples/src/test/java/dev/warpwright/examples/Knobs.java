@@ -5,7 +5,9 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
 import dev.warpwright.adapters.AdapterBuilder;
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.bedrock.Bedrock;
 import dev.warpwright.adapters.openai.OpenAi;
+import dev.warpwright.adapters.openai.Vendor;
 import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
@@ -24,6 +26,7 @@ import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.ModelCatalog;
 import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.flow.Batch;
+import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
@@ -37,6 +40,7 @@ import dev.warpwright.tool.JsonType;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import java.lang.invoke.MethodHandles;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -82,7 +86,9 @@ final class Knobs {
     types.put("TaskTree.Builder", taskTree());
     types.put("AdapterBuilder", adapter());
     types.put("OpenAi.Builder", openAi());
+    types.put("Vendor.Builder", vendor());
     types.put("Anthropic.Builder", anthropic());
+    types.put("Bedrock.Builder", bedrock());
     types.put("JdbcRunStore.Builder", jdbc());
     return types;
   }
@@ -345,6 +351,8 @@ final class Knobs {
             .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
             .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
             .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))
+            .read("clock/1", builder -> "InstantSource.system()")
+            .read("fromEnvironment/1", builder -> Knob.valueOf(settings(builder), "environmentKey"))
             .read("publicHostsOnly/0", builder -> Knob.valueOf(settings(builder), "onlyPublic"))
             .read(
                 "fromEnvironment/0", builder -> Knob.valueOf(settings(builder), "environmentKey")));
@@ -356,6 +364,31 @@ final class Knobs {
         () -> OpenAi.builder().apiKey("x"),
         builder -> ((OpenAi.Builder) builder).build().close(),
         new Knob.Defaults());
+  }
+
+  private static List<Knob> vendor() {
+    return Knob.ofBuilder(
+        Vendor.Builder.class,
+        () -> Vendor.builder("acme", URI.create("https://llm.acme.example/v1")),
+        builder -> ((Vendor.Builder) builder).build(),
+        new Knob.Defaults()
+            .read("apis/2", builder -> Knob.valueOf(builder, "rule"))
+            .read(
+                "capabilities/1",
+                builder ->
+                    Knob.setValueOf(builder, "capabilities")
+                            .equals(ModelCapabilities.TEXT_AND_TOOLS)
+                        ? "text and tools"
+                        : "others")
+            .read("reasoning/2", builder -> null));
+  }
+
+  private static List<Knob> bedrock() {
+    return Knob.ofBuilder(
+        Bedrock.Builder.class,
+        () -> Bedrock.builder("eu-west-3").baseUrl(URI.create("https://bedrock.example")),
+        builder -> ((Bedrock.Builder) builder).build().close(),
+        new Knob.Defaults().read("credentials/1", builder -> null));
   }
 
   private static List<Knob> anthropic() {

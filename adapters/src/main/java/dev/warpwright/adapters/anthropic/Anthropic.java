@@ -5,7 +5,6 @@ import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
-import dev.warpwright.adapters.http.EnvironmentLookup;
 import dev.warpwright.adapters.http.HeaderValues;
 import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.protocol.anthropic.MessagesErrors;
@@ -16,7 +15,6 @@ import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ToolHistory;
 import java.net.URI;
-import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -71,32 +69,16 @@ public final class Anthropic {
 
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
-    private final ConnectionSettings settings;
     private final Set<String> betas = new LinkedHashSet<>();
     private String version = "2023-06-01";
     private Thinking thinking = new Thinking.Unset();
 
     private Builder() {
-      this(new ConnectionSettings(DEFAULTS));
-    }
-
-    private Builder(ConnectionSettings settings) {
-      super(settings);
-      this.settings = settings;
+      super(new ConnectionSettings(DEFAULTS));
     }
 
     @Override
     protected Builder self() {
-      return this;
-    }
-
-    Builder fromEnvironment(EnvironmentLookup environment) {
-      settings.fromEnvironment(environment);
-      return this;
-    }
-
-    Builder clock(InstantSource clock) {
-      settings.clock(clock);
       return this;
     }
 

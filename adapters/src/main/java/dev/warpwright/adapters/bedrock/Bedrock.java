@@ -5,13 +5,11 @@ import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
-import dev.warpwright.adapters.http.EnvironmentLookup;
 import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ToolHistory;
 import java.net.URI;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -79,37 +77,20 @@ public final class Bedrock {
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
     private final String region;
-    private final ConnectionSettings settings;
 
     private Builder(String region) {
-      this(
-          region,
+      super(
           new ConnectionSettings(
               ConnectionSettings.Defaults.bearer(
                   "Bedrock",
                   URI.create("https://bedrock-runtime." + region + ".amazonaws.com"),
                   "AWS_BEARER_TOKEN_BEDROCK",
                   "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")));
-    }
-
-    private Builder(String region, ConnectionSettings settings) {
-      super(settings);
       this.region = region;
-      this.settings = settings;
     }
 
     @Override
     protected Builder self() {
-      return this;
-    }
-
-    Builder fromEnvironment(EnvironmentLookup environment) {
-      settings.fromEnvironment(environment);
-      return this;
-    }
-
-    Builder clock(InstantSource clock) {
-      settings.clock(clock);
       return this;
     }
 

@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -65,22 +64,6 @@ final class ConverseRequest {
   private static final String FORBIDDEN = "Not available any more. Do not call it.";
   private static final Json ANY_OBJECT = Json.parse("{\"type\":\"object\"}");
 
-  /** Source: Bedrock's guide to structured outputs. */
-  private static final SchemaDialect DIALECT = new SchemaDialect(ConverseRequest::takes, false);
-
-  private static final Set<String> FORMATS =
-      Set.of(
-          "date-time",
-          "time",
-          "date",
-          "duration",
-          "email",
-          "hostname",
-          "uri",
-          "ipv4",
-          "ipv6",
-          "uuid");
-
   private final String modelId;
   private final ModelCall call;
   private final PendingResults results = new PendingResults();
@@ -92,17 +75,6 @@ final class ConverseRequest {
   private ConverseRequest(String modelId, ModelCall call) {
     this.modelId = modelId;
     this.call = call;
-  }
-
-  private static boolean takes(String keyword, JsonNode value) {
-    return switch (keyword) {
-      case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf" -> false;
-      case "minLength", "maxLength", "maxItems", "uniqueItems" -> false;
-      case "minItems" -> value.asInt(2) <= 1;
-      case "format" -> FORMATS.contains(value.asString(""));
-      case "pattern" -> SchemaDialect.isPlain(value.asString(""));
-      default -> true;
-    };
   }
 
   /** The body of a request, UTF-8. */
@@ -153,7 +125,7 @@ final class ConverseRequest {
               .putObject("jsonSchema");
       schema.put("name", format.name());
       format.description().ifPresent(words -> schema.put("description", words));
-      schema.put("schema", StrictJson.write(DIALECT.write(format.schema())));
+      schema.put("schema", StrictJson.write(SchemaDialect.WITHOUT_BOUNDS.write(format.schema())));
     }
     return body;
   }

@@ -19,7 +19,7 @@ enum Publisher {
   GOOGLE("google") {
     @Override
     StreamingModel named(Connection connection, String name, ModelFacts facts) {
-      return name.startsWith("gemini")
+      return name.startsWith(GEMINI)
           ? GeminiModel.of(connection, "/publishers/google/models/", name, facts)
           : compatible(connection, name, facts, ChatDialect.OPENAI); // Gemma
     }
@@ -68,6 +68,8 @@ enum Publisher {
   MOONSHOT("moonshotai"),
   MINIMAX("minimaxai");
 
+  private static final String GEMINI = "gemini";
+
   private final String id;
 
   Publisher(String id) {
@@ -104,6 +106,12 @@ enum Publisher {
             .formatted(
                 Arrays.stream(values()).map(known -> known.id).collect(Collectors.joining(", ")),
                 id));
+  }
+
+  /** An id of Gemini without the publisher, which may be left out. */
+  static String plain(String modelId) {
+    String google = GOOGLE.id + "/";
+    return modelId.startsWith(google + GEMINI) ? modelId.substring(google.length()) : modelId;
   }
 
   /** By default in Chat Completions, at the endpoint that all such models share. */

@@ -6,7 +6,6 @@ import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
 import dev.warpwright.adapters.http.ContextForm;
-import dev.warpwright.adapters.http.EnvironmentLookup;
 import dev.warpwright.adapters.http.ErrorTable;
 import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.protocol.anthropic.MessagesErrors;
@@ -15,7 +14,6 @@ import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ToolHistory;
 import java.net.URI;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -93,25 +91,13 @@ public final class Vertex {
 
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
-    private final ConnectionSettings settings;
 
     private Builder(ConnectionSettings settings) {
       super(settings);
-      this.settings = settings;
     }
 
     @Override
     protected Builder self() {
-      return this;
-    }
-
-    Builder fromEnvironment(EnvironmentLookup environment) {
-      settings.fromEnvironment(environment);
-      return this;
-    }
-
-    Builder clock(InstantSource clock) {
-      settings.clock(clock);
       return this;
     }
 
@@ -127,9 +113,11 @@ public final class Vertex {
       return new ConnectedAdapter(
           "Vertex",
           connection,
-          id ->
-              Publisher.model(
-                  connection, id, (id.startsWith("anthropic/") ? anthropics : facts).apply(id)));
+          id -> {
+            String plain = Publisher.plain(id);
+            boolean isAnthropic = plain.startsWith("anthropic/");
+            return Publisher.model(connection, id, (isAnthropic ? anthropics : facts).apply(plain));
+          });
     }
   }
 }

@@ -5,11 +5,9 @@ import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
-import dev.warpwright.adapters.http.EnvironmentLookup;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
 import java.net.URI;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -61,29 +59,13 @@ public final class Ollama {
 
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
-    private final ConnectionSettings settings;
 
     private Builder() {
-      this(new ConnectionSettings(DEFAULTS, OllamaHost::url));
-    }
-
-    private Builder(ConnectionSettings settings) {
-      super(settings);
-      this.settings = settings;
+      super(new ConnectionSettings(DEFAULTS, OllamaHost::url));
     }
 
     @Override
     protected Builder self() {
-      return this;
-    }
-
-    Builder fromEnvironment(EnvironmentLookup environment) {
-      settings.fromEnvironment(environment);
-      return this;
-    }
-
-    Builder clock(InstantSource clock) {
-      settings.clock(clock);
       return this;
     }
 

@@ -5,10 +5,8 @@ import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.ConnectionSettings;
-import dev.warpwright.adapters.http.EnvironmentLookup;
 import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
@@ -66,27 +64,15 @@ public final class OpenAi {
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
     private final Vendor vendor;
-    private final ConnectionSettings settings;
     private @Nullable Api api;
 
     private Builder(Vendor vendor, ConnectionSettings settings) {
       super(settings);
       this.vendor = vendor;
-      this.settings = settings;
     }
 
     @Override
     protected Builder self() {
-      return this;
-    }
-
-    Builder fromEnvironment(EnvironmentLookup environment) {
-      settings.fromEnvironment(environment);
-      return this;
-    }
-
-    Builder clock(InstantSource clock) {
-      settings.clock(clock);
       return this;
     }
 

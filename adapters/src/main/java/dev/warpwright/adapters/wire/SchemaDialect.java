@@ -20,8 +20,39 @@ import tools.jackson.databind.node.ObjectNode;
  * @param recursion whether it takes schemas that refer to themselves
  */
 public record SchemaDialect(BiPredicate<String, JsonNode> takes, boolean recursion) {
+  /**
+   * That of services which check neither bounds nor lengths, and take no schema that refers to
+   * itself. Sources: Anthropic's and Bedrock's guides to structured outputs.
+   */
+  public static final SchemaDialect WITHOUT_BOUNDS =
+      new SchemaDialect(SchemaDialect::isNoBound, false);
+
+  private static final Set<String> FORMATS =
+      Set.of(
+          "date-time",
+          "time",
+          "date",
+          "duration",
+          "email",
+          "hostname",
+          "uri",
+          "ipv4",
+          "ipv6",
+          "uuid");
+
   private static final Set<String> OF_SCHEMAS = Set.of("properties", "$defs", "definitions");
   private static final Set<String> OF_SEVERAL = Set.of("anyOf", "oneOf", "prefixItems");
+
+  private static boolean isNoBound(String keyword, JsonNode value) {
+    return switch (keyword) {
+      case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf" -> false;
+      case "minLength", "maxLength", "maxItems", "uniqueItems" -> false;
+      case "minItems" -> value.asInt(2) <= 1;
+      case "format" -> FORMATS.contains(value.asString(""));
+      case "pattern" -> isPlain(value.asString(""));
+      default -> true;
+    };
+  }
 
   /**
    * Writes a schema.

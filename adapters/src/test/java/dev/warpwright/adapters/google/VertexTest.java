@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.adapters.AccessToken;
 import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.http.RawServer;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -308,6 +309,15 @@ final class VertexTest {
     try (HttpAdapter vertex = Vertex.builder("p-1", location).apiKey("x").build()) {
       assertEquals("Vertex[" + base + "]", vertex.toString());
     }
+  }
+
+  @Test
+  void what_is_known_of_a_model_does_not_depend_on_naming_google() {
+    HttpAdapter vertex = open(builder().apiKey("x"));
+    assertEquals(
+        vertex.model("gemini-2.5-pro").capabilities(),
+        vertex.model("google/gemini-2.5-pro").capabilities());
+    assertTrue(vertex.model("google/gemini-2.5-pro").capabilities().has(Capability.REASONING));
   }
 
   @Test

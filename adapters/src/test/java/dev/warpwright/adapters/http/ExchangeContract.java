@@ -139,6 +139,7 @@ abstract class ExchangeContract {
 
   @Test
   @Tag("Y19")
+  @Tag("Y24")
   @Tag("FR-C05")
   void a_request_has_no_timeout_of_the_jdk() throws Exception {
     try (HttpClient client = HttpClient.newHttpClient();

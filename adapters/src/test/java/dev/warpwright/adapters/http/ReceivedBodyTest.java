@@ -7,11 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -82,5 +87,31 @@ class ReceivedBodyTest {
 
     assertThrows(IOException.class, body::read);
     assertEquals(0, body.available());
+  }
+
+  @Test
+  @Tag("Y21")
+  void a_body_that_is_closed_by_another_thread_ends_the_read_and_the_connection() throws Exception {
+    RawServer.Close close = new RawServer.Close();
+    try (RawServer server =
+            new RawServer(
+                connection -> {
+                  connection.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+                  connection.awaitClose(close);
+                });
+        HttpClient client = HttpClient.newHttpClient()) {
+      HttpRequest request =
+          HttpRequest.newBuilder(server.uri()).POST(HttpRequest.BodyPublishers.noBody()).build();
+      ReceivedBody open = client.send(request, new HeldBody()).body();
+      assertEquals("ab", new String(open.readNBytes(2), StandardCharsets.UTF_8));
+      FutureTask<Integer> blocked = new FutureTask<>(open::read);
+      Thread reader = Thread.ofVirtual().start(blocked);
+      while (reader.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
+      open.close();
+      assertThrows(ExecutionException.class, () -> blocked.get(10, TimeUnit.SECONDS));
+      close.await();
+    }
   }
 }

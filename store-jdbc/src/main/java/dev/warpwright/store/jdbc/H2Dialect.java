@@ -3,6 +3,8 @@ package dev.warpwright.store.jdbc;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.StoreException;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,7 +12,6 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Properties;
@@ -32,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * async:} is immune. H2's commit alone is not durable, not even against the death of the process;
  * {@code CHECKPOINT} writes it to the file and {@code CHECKPOINT SYNC} to the disk.
  */
-final class H2Dialect {
+final class H2Dialect implements Dialect {
   private static final Logger LOG = LoggerFactory.getLogger(H2Dialect.class);
   private static final String PREFIX = "jdbc:h2:";
   private static final String ASYNC = "async:";
@@ -51,14 +52,17 @@ final class H2Dialect {
           "(?i);\\s*(AUTO_SERVER|FILE_LOCK|MODE|IGNORECASE|ACCESS_MODE_DATA|INIT)\\s*=");
 
   private final String url;
+  private final JdbcRunStore.Durability durability;
   private final Optional<Path> file; // as H2 makes it, with its suffix
 
   /** Checks the URL; touches no file. */
-  H2Dialect(String url) {
+  H2Dialect(String url, JdbcRunStore.Durability durability) {
+    this.durability = durability;
     if (!url.startsWith(PREFIX)) {
       throw refused(
           "The URL of a store must begin with jdbc:h2:async: and a path, such as"
-              + " jdbc:h2:async:./data/runs; other databases than H2 are not supported yet.");
+              + " jdbc:h2:async:./data/runs; for PostgreSQL, use"
+              + " JdbcRunStore.builder(dataSource).");
     }
     int settings = url.indexOf(';');
     String place = url.substring(PREFIX.length(), settings < 0 ? url.length() : settings);
@@ -129,8 +133,13 @@ final class H2Dialect {
         : url + ";" + name + "=" + value;
   }
 
+  /** H2 keeps every text of Java as it is. */
+  @Override
+  public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {}
+
   /** Creates the folder of the file, and refuses a file that no store can use. */
-  void prepare() {
+  @Override
+  public void prepare() {
     if (file.isEmpty()) {
       return;
     }
@@ -164,8 +173,9 @@ final class H2Dialect {
     return path.resolveSibling(path.getFileName() + ".new");
   }
 
-  /** The file has been made, with its tables. */
-  void made() {
+  /** The file has been made, and need not be marked any more. */
+  @Override
+  public void opened() {
     if (file.isEmpty()) {
       return;
     }
@@ -207,13 +217,12 @@ final class H2Dialect {
         cause);
   }
 
-  /** Opens a connection without auto-commit. */
-  Connection connect() throws SQLException {
+  @Override
+  public Connection connect() throws SQLException {
     Connection connection = Driver.load().connect(url, credentials());
     if (connection == null) {
       throw new SQLException("H2 does not accept the URL.");
     }
-    connection.setAutoCommit(false);
     return connection;
   }
 
@@ -230,10 +239,9 @@ final class H2Dialect {
     return url.toUpperCase(Locale.ROOT).contains(";USER=");
   }
 
-  /**
-   * Brings the schema to this version. The database must be open, or one in memory would vanish.
-   */
-  void migrate() {
+  /** The database must be open, or one in memory would vanish. */
+  @Override
+  public void migrate() {
     try {
       Flyway.configure(H2Dialect.class.getClassLoader())
           .dataSource(url, credentialsInUrl() ? null : USER, credentialsInUrl() ? null : "")
@@ -250,17 +258,41 @@ final class H2Dialect {
     }
   }
 
-  /** Makes everything that was committed before durable. */
-  void sync(Statement statement, JdbcRunStore.Durability durability) throws SQLException {
-    switch (durability) {
-      case POWER -> statement.execute("CHECKPOINT SYNC");
-      case PROCESS -> statement.execute("CHECKPOINT");
-      case RELAXED -> {}
-    }
+  /** Without a connection one in memory vanishes, and one in a file is closed. */
+  @Override
+  public boolean livesInItsConnections() {
+    return true;
   }
 
-  /** What a failure to open means. */
-  StoreException cannotOpen(SQLException e) {
+  @Override
+  public Worker register(Connection connection, String name, long startedNanos)
+      throws SQLException {
+    connection.setAutoCommit(false);
+    Worker worker = H2Session.raiseEpoch(connection, name, startedNanos);
+    connection.commit();
+    return worker;
+  }
+
+  @Override
+  public JournalSession session(Connection connection, Worker worker) throws SQLException {
+    return new H2Session(connection, worker, durability);
+  }
+
+  @Override
+  public Optional<RunRow> findRun(Connection connection, RunKey run, Worker worker)
+      throws SQLException {
+    return H2Session.findRun(connection, run, worker.epoch());
+  }
+
+  @Override
+  public String fencedBy(Worker worker) {
+    return "The database was opened once more in this process, which ended epoch "
+        + worker.epoch()
+        + " of this store; nothing was written.";
+  }
+
+  @Override
+  public StoreException cannotOpen(SQLException e) {
     String place = file.map(Path::toString).orElse("in memory");
     return switch (e.getErrorCode()) {
       case ErrorCode.DATABASE_ALREADY_OPEN_1 ->
@@ -268,8 +300,8 @@ final class H2Dialect {
               "The store "
                   + place
                   + " is open in another process, and one process at a time can have the file. Stop"
-                  + " the other process, or do all the work in that one. A database server that"
-                  + " several processes share is not supported yet.",
+                  + " the other process, or do all the work in that one. Several processes share a"
+                  + " store on PostgreSQL.",
               e);
       case ErrorCode.DATABASE_IS_READ_ONLY -> readOnly(place, e);
       case ErrorCode.IO_EXCEPTION_1, ErrorCode.IO_EXCEPTION_2, ErrorCode.FILE_CREATION_FAILED_1 ->

@@ -31,21 +31,28 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs in a database: H2 in a file, inside the process, without set-up.
+ * Runs in a database: H2 in a file, inside the process, without set-up, or PostgreSQL, which
+ * several processes share.
  *
  * <pre>{@code
  * try (RunStore store = JdbcRunStore.open("jdbc:h2:async:./data/runs")) {
  *   ...
  * }
+ * try (RunStore store = JdbcRunStore.builder(dataSource).owner("worker-1").open()) {
+ *   ...
+ * }
  * }</pre>
  *
- * <p>The file belongs to one process at a time; a second one that opens it is refused. Opening
- * makes the folder, the file and the tables where they are missing, brings the tables to this
- * version, and ends the ownership of all runs that another process, or this one earlier, had left:
- * they can be acquired at once.
+ * <p>Opening makes the tables where they are missing and brings them to this version. An H2 file
+ * belongs to one process at a time; a second one that opens it is refused. Opening it ends the
+ * ownership of all runs that another process, or this one earlier, had left: they can be acquired
+ * at once. On PostgreSQL a store has its runs until it is closed, or until one is opened under the
+ * same {@link Builder#owner owner} name.
  *
  * <p>Appends of many runs share one commit, and a caller goes on only when that commit is durable
  * as {@link Durability} says; what is read is durable too. A call waits at most until its deadline
@@ -56,15 +63,22 @@ import org.jspecify.annotations.Nullable;
  * Instances are thread-safe.
  */
 public final class JdbcRunStore implements RunStore {
+  private static final String EVENTS =
+      "SELECT "
+          + EventRow.COLUMNS
+          + " FROM ww_event WHERE run = (SELECT id FROM ww_run WHERE tenant = ? AND user_id = ?"
+          + " AND namespace = ? AND run_id = ?) AND sequence >= ? ORDER BY run, sequence";
+
   private static final Duration GRACE = Duration.ofSeconds(2);
 
   /** How often a caller that awaits a release looks again, should a notice not reach it. */
   private static final long RELEASE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  private final Dialect dialect;
   private final TimeSource time;
   private final long graceNanos;
   private final String name;
-  private final long epoch;
+  private final Worker worker;
   private final WriteQueue queue;
   private final Journal journal;
   private final Readers readers;
@@ -77,24 +91,31 @@ public final class JdbcRunStore implements RunStore {
 
   /** What a commit survives. */
   public enum Durability {
-    /** The death of the process and the loss of power: every commit is forced to the disk. */
+    /**
+     * The death of the process and the loss of power: every commit is forced to the disk, on
+     * PostgreSQL also where {@code synchronous_commit} is off.
+     */
     POWER,
-    /** The death of the process, but not the loss of power. */
+    /**
+     * The death of the process, but not the loss of power or, on PostgreSQL, a crash of the server.
+     */
     PROCESS,
-    /** Nothing; what was committed is written within about half a second. For development. */
+    /**
+     * On H2 nothing; what was committed is written within about half a second. On PostgreSQL the
+     * same as {@link #PROCESS}. For development.
+     */
     RELAXED
   }
 
   private JdbcRunStore(Builder builder) {
-    H2Dialect dialect = new H2Dialect(builder.url);
+    this.dialect = builder.dialect.apply(builder.durability);
     this.time = builder.time;
     this.graceNanos = builder.grace.toNanos();
     this.name = builder.owner;
     this.queue = new WriteQueue(builder.maxQueuedEvents, builder.maxQueuedBytes);
-    Journal.Opened opened =
-        Journal.open(dialect, builder.durability, builder.hook, queue, releases::tell, time, name);
+    Journal.Opened opened = Journal.open(dialect, builder.hook, queue, releases::tell, time, name);
     this.journal = opened.journal();
-    this.epoch = opened.epoch();
+    this.worker = opened.worker();
     this.readers = new Readers(dialect, journal.fence(), time, graceNanos);
   }
 
@@ -113,28 +134,52 @@ public final class JdbcRunStore implements RunStore {
   }
 
   /**
-   * Begins a store with other settings.
+   * Begins a store on H2 with other settings.
    *
    * @param jdbcUrl see {@link #open(String)}
    * @return a builder
    */
   public static Builder builder(String jdbcUrl) {
-    return new Builder(jdbcUrl);
+    Objects.requireNonNull(jdbcUrl, "jdbcUrl");
+    return new Builder(durability -> new H2Dialect(jdbcUrl, durability), Builder.processName());
+  }
+
+  /**
+   * Begins a store on PostgreSQL 14 or newer, in the schema that its connections are in. The
+   * program brings the driver and {@code org.flywaydb:flyway-database-postgresql}.
+   *
+   * <p>The store takes three connections and keeps them until it is closed; a pool needs to have
+   * that many for it at any time. It sets their auto-commit and, if it is not READ COMMITTED, their
+   * isolation; no other setting outlives a transaction. The program closes the {@code DataSource},
+   * after the store.
+   *
+   * @param dataSource leads to a server that takes writes, directly or by a pool of sessions
+   * @return a builder
+   */
+  public static Builder builder(DataSource dataSource) {
+    Objects.requireNonNull(dataSource, "dataSource");
+    return new Builder(
+        durability -> new PostgresDialect(dataSource, durability), PostgresDialect.defaultOwner());
   }
 
   /** Collects the settings of a store; not thread-safe. */
   public static final class Builder {
-    private final String url;
+    private final Function<Durability, Dialect> dialect;
+    private String owner;
     private Durability durability = Durability.POWER;
     private int maxQueuedEvents = 10_000;
     private long maxQueuedBytes = 64L * 1024 * 1024;
-    private String owner = "warpwright-" + ProcessHandle.current().pid();
     private TimeSource time = TimeSource.system();
     private CommitHook hook = CommitHook.NONE;
     private Duration grace = GRACE;
 
-    private Builder(String url) {
-      this.url = Objects.requireNonNull(url, "url");
+    private Builder(Function<Durability, Dialect> dialect, String defaultOwner) {
+      this.dialect = dialect;
+      this.owner = defaultOwner;
+    }
+
+    private static String processName() {
+      return "warpwright-" + ProcessHandle.current().pid();
     }
 
     /**
@@ -171,11 +216,17 @@ public final class JdbcRunStore implements RunStore {
     }
 
     /**
-     * Names this process in the log, as the first part of the name of each {@link Writer} that owns
-     * a run.
+     * Names this store in the log, as the first part of the name of each {@link Writer} that owns a
+     * run.
      *
-     * @param name not blank, at most 128 characters; {@code warpwright-} and the process id unless
-     *     set
+     * <p>On PostgreSQL the name is also what the store's runs are held under. Each store that is
+     * open at the same time needs one of its own: opening a second one under it ends the first,
+     * whose writes are refused from then on. One that stays the same when its process starts again,
+     * such as that of a pod or a service instance, gives a process that died its runs back as soon
+     * as it is there again.
+     *
+     * @param name not blank, at most 128 characters; unless set, {@code warpwright-}, on PostgreSQL
+     *     the host's name, and the process id
      * @return this builder
      */
     public Builder owner(String name) {
@@ -216,8 +267,10 @@ public final class JdbcRunStore implements RunStore {
      * Opens the store.
      *
      * @return the store
-     * @throws InvalidRequestException if the URL would not keep the store's promises
-     * @throws StoreException if the file is open in another process, or cannot be opened
+     * @throws InvalidRequestException if the URL, or the server with these connections, would not
+     *     keep the store's promises; the message says what to change
+     * @throws StoreException if the file is open in another process, or the database cannot be
+     *     reached or opened
      */
     public JdbcRunStore open() {
       return new JdbcRunStore(this);
@@ -260,6 +313,7 @@ public final class JdbcRunStore implements RunStore {
   }
 
   private <T extends @Nullable Object> T write(Operation<T> operation, Deadline deadline) {
+    dialect.requireDistinct(operation.run.scope(), operation.key());
     queue.put(operation, new Patience(deadline, 0, time));
     Verdict<T> withdrawn =
         new Verdict.Refused<>(
@@ -288,7 +342,7 @@ public final class JdbcRunStore implements RunStore {
 
   /** Another one for each ownership, so that it fences a driver of this process too. */
   private Writer nextOwner() {
-    return new Writer(name + "#" + owners.incrementAndGet(), epoch);
+    return new Writer(name + "#" + owners.incrementAndGet(), worker.epoch());
   }
 
   private long nextAppendId() {
@@ -313,13 +367,15 @@ public final class JdbcRunStore implements RunStore {
   }
 
   private boolean isFree(RunKey run, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.empty());
     Optional<RunRow> row =
-        readers.read(connection -> JournalSession.findRun(connection, run), deadline);
-    return row.isEmpty() || row.get().isFree(epoch);
+        readers.read(connection -> dialect.findRun(connection, run, worker), deadline);
+    return row.isEmpty() || row.get().isFree();
   }
 
   @Override
   public List<LoggedEvent> load(RunKey run, long fromSequence, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.empty());
     List<EventRow> rows =
         readers.read(connection -> readEvents(connection, run, fromSequence), deadline);
     return rows.stream().map(row -> row.decode(run)).toList();
@@ -327,18 +383,11 @@ public final class JdbcRunStore implements RunStore {
 
   private static List<EventRow> readEvents(Connection connection, RunKey run, long fromSequence)
       throws SQLException {
-    Optional<RunRow> found = JournalSession.findRun(connection, run);
-    if (found.isEmpty()) {
-      return List.of();
-    }
     List<EventRow> events = new ArrayList<>();
-    try (PreparedStatement select =
-        connection.prepareStatement(
-            "SELECT "
-                + EventRow.COLUMNS
-                + " FROM ww_event WHERE run = ? AND sequence >= ? ORDER BY run, sequence")) {
-      select.setLong(1, found.get().id());
-      select.setLong(2, fromSequence);
+    try (PreparedStatement select = connection.prepareStatement(EVENTS)) {
+      int column = JournalSession.setScope(select, 0, run.scope());
+      select.setString(++column, run.runId());
+      select.setLong(++column, fromSequence);
       try (ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
           events.add(EventRow.read(rows));
@@ -350,12 +399,14 @@ public final class JdbcRunStore implements RunStore {
 
   @Override
   public Optional<RunKey> find(RunScope scope, String idempotencyKey, Deadline deadline) {
+    dialect.requireDistinct(scope, Optional.of(idempotencyKey));
     return readers.read(
         connection -> JournalSession.findKey(connection, scope, idempotencyKey), deadline);
   }
 
   @Override
   public List<RunSummary> list(RunQuery query, Deadline deadline) {
+    dialect.requireDistinct(query.scope(), Optional.empty());
     return readers.read(connection -> ListQuery.read(connection, query), deadline);
   }
 
@@ -372,15 +423,15 @@ public final class JdbcRunStore implements RunStore {
   /**
    * {@inheritDoc}
    *
-   * <p>Waits until that is done, not interruptibly. Whoever awaits a release is woken.
+   * <p>On PostgreSQL other stores can have its runs from now on. Waits until that is done, not
+   * interruptibly. Whoever awaits a release is woken.
    */
   @Override
   public void close() {
-    queue.close();
     readers.close();
-    List<Thread> threads = new ArrayList<>(readers.threads());
-    threads.add(journal.thread());
-    threads.forEach(Threads::join);
+    readers.threads().forEach(Threads::join); // before the journal gives the runs up
+    queue.close();
+    Threads.join(journal.thread());
     releases.tellAll();
   }
 }

@@ -10,8 +10,10 @@ import dev.warpwright.task.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -35,11 +37,13 @@ import org.slf4j.LoggerFactory;
 final class Journal {
   private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
+  /** How often a transaction is judged again that lost to other processes. */
+  private static final int MAX_ROUNDS = 5;
+
   /** How long a release that failed waits to be repeated if no commit comes. */
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  private final H2Dialect dialect;
-  private final JdbcRunStore.Durability durability;
+  private final Dialect dialect;
   private final CommitHook hook;
   private final WriteQueue queue;
   private final Consumer<RunKey> onRelease;
@@ -48,22 +52,20 @@ final class Journal {
 
   // Journal thread only:
   private @Nullable JournalSession session;
-  private long epoch;
+  private Worker worker = new Worker("", 0); // until it is registered
   private List<Operation<?>> batch = List.of();
   private final List<Operation<?>> owed = new ArrayList<>(); // releases that failed
   private boolean committing; // a failure now leaves the fate of the batch open
 
   private Journal(
-      H2Dialect dialect,
-      JdbcRunStore.Durability durability,
+      Dialect dialect,
       CommitHook hook,
       WriteQueue queue,
       Consumer<RunKey> onRelease,
-      Pending<Long> opened,
+      Pending<Worker> opened,
       String name,
       long startedNanos) {
     this.dialect = dialect;
-    this.durability = durability;
     this.hook = hook;
     this.queue = queue;
     this.onRelease = onRelease;
@@ -74,29 +76,27 @@ final class Journal {
             .unstarted(() -> run(opened, name, startedNanos));
   }
 
-  /** A journal and the epoch that it has raised. */
-  record Opened(Journal journal, long epoch) {}
+  /** A journal and the worker that it writes for. */
+  record Opened(Journal journal, Worker worker) {}
 
   /** Opens the database on a new thread and waits for that, not interruptibly. */
   static Opened open(
-      H2Dialect dialect,
-      JdbcRunStore.Durability durability,
+      Dialect dialect,
       CommitHook hook,
       WriteQueue queue,
       Consumer<RunKey> onRelease,
       TimeSource time,
       String name) {
-    Pending<Long> opened = new Pending<>();
+    Pending<Worker> opened = new Pending<>();
     long startedNanos = Times.nanos(time.now());
-    Journal journal =
-        new Journal(dialect, durability, hook, queue, onRelease, opened, name, startedNanos);
+    Journal journal = new Journal(dialect, hook, queue, onRelease, opened, name, startedNanos);
     journal.thread.start();
-    Verdict<Long> never = new Verdict.Refused<>(IllegalStateException::new);
-    Verdict<Long> epoch = opened.await(new Patience(Deadline.never(), 0, time), never, never);
-    if (epoch instanceof Verdict.Refused) {
+    Verdict<Worker> never = new Verdict.Refused<>(IllegalStateException::new);
+    Verdict<Worker> worker = opened.await(new Patience(Deadline.never(), 0, time), never, never);
+    if (worker instanceof Verdict.Refused) {
       Threads.join(journal.thread);
     }
-    return new Opened(journal, epoch.get());
+    return new Opened(journal, worker.get());
   }
 
   Thread thread() {
@@ -107,7 +107,7 @@ final class Journal {
     return fence;
   }
 
-  private void run(Pending<Long> opened, String name, long startedNanos) {
+  private void run(Pending<Worker> opened, String name, long startedNanos) {
     try {
       try {
         start(name, startedNanos);
@@ -120,10 +120,11 @@ final class Journal {
         opened.settle(new Verdict.Refused<>(() -> e));
         return;
       }
-      opened.settle(new Verdict.Done<>(epoch));
+      opened.settle(new Verdict.Done<>(worker));
       while (true) {
         List<Operation<?>> taken = owed.isEmpty() ? queue.take() : queue.take(RETRY_NANOS);
         if (taken.isEmpty() && (owed.isEmpty() || queue.isDrained())) {
+          retire();
           return;
         }
         batch = Stream.concat(owed.stream(), taken.stream()).toList();
@@ -143,13 +144,13 @@ final class Journal {
     Connection connection = dialect.connect();
     try {
       dialect.migrate();
-      epoch = JournalSession.raiseEpoch(connection, name, startedNanos);
-      session = new JournalSession(connection);
-      session.commit();
-      session.sync(dialect, durability);
-      dialect.made();
+      worker = dialect.register(connection, name, startedNanos);
+      JournalSession opened = dialect.session(connection, worker);
+      opened.sync();
+      session = opened;
+      dialect.opened();
     } catch (SQLException | RuntimeException e) {
-      connection.close();
+      close(connection, e);
       throw e;
     }
   }
@@ -164,6 +165,7 @@ final class Journal {
           e.toString());
       LOG.debug("The failure of the commit", e);
       boolean maybeWritten = committing;
+      recover(e);
       for (Operation<?> operation : batch) {
         settle(operation, maybeWritten, e);
       }
@@ -201,41 +203,85 @@ final class Journal {
     committing = false;
     JournalSession open = connected();
     hook.at(Boundary.BEFORE_STATEMENT);
-    boolean fenced = open.lockWorker() != epoch;
-    for (Operation<?> operation : operations) {
-      if (fenced && !(operation instanceof Operation.Release)) {
-        operation.refuse(this::fenced);
-      } else {
-        operation.judge(open, epoch);
-      }
-    }
-    open.sendEvents();
+    write(open, operations);
     hook.at(Boundary.BEFORE_COMMIT);
     fence.begin();
     committing = true;
     open.commit();
     hook.at(Boundary.AFTER_COMMIT);
     if (operations.stream().anyMatch(Operation::wroteEvents)) {
-      open.sync(dialect, durability);
+      open.sync();
     }
     hook.at(Boundary.BEFORE_ACKNOWLEDGEMENT);
   }
 
+  /**
+   * Judges the operations and writes what they are to write, all of it. What did not come to the
+   * tables whole has lost to another process: then nothing of the transaction stands, and all are
+   * judged once more, after that process. A run that loses again cannot be written, and is left
+   * out: the events of its log and its row do not fit.
+   */
+  private void write(JournalSession open, List<Operation<?>> operations) throws SQLException {
+    Set<RunKey> refused = new HashSet<>();
+    Set<RunKey> lostBefore = Set.of();
+    for (int round = 1; ; round++) {
+      judge(open, operations, refused);
+      Set<RunKey> lost = open.send();
+      if (lost.isEmpty()) {
+        return;
+      }
+      if (round > MAX_ROUNDS) {
+        throw new SQLException("Other processes write to the runs " + lost + " all the time.");
+      }
+      open.rollback();
+      Set<RunKey> again = new HashSet<>(lostBefore);
+      again.retainAll(lost);
+      refused.addAll(again);
+      lostBefore = lost;
+    }
+  }
+
+  private void judge(JournalSession open, List<Operation<?>> operations, Set<RunKey> refused)
+      throws SQLException {
+    boolean fenced = open.begin(operations) != worker.epoch();
+    for (Operation<?> operation : operations) {
+      if (fenced && !(operation instanceof Operation.Release)) {
+        operation.refuse(this::fenced);
+      } else if (refused.contains(operation.run)) {
+        operation.refuse(() -> torn(operation.run));
+      } else {
+        operation.judge(open);
+      }
+    }
+  }
+
+  private static ConflictException torn(RunKey run) {
+    return conflict(
+        "The log of the run "
+            + run
+            + " has events that its row does not know of; nothing was written. Something else than"
+            + " a store has changed the tables.");
+  }
+
   private ConflictException fenced() {
-    return new ConflictException(
-        "The database was opened once more in this process, which ended epoch "
-            + epoch
-            + " of this store; nothing was written.",
-        null,
-        OperationTrace.NONE);
+    return conflict(dialect.fencedBy(worker));
+  }
+
+  private static ConflictException conflict(String message) {
+    return new ConflictException(message, null, OperationTrace.NONE);
   }
 
   /**
    * Finds out what became of an operation whose commit failed, and performs it again, alone, if it
-   * is known not to be there.
+   * is known not to be there. Without a connection it is given up at once: one vain attempt to
+   * connect, which may take long, is enough for a batch.
    */
   private <T extends @Nullable Object> void settle(
       Operation<T> operation, boolean maybeWritten, Exception failure) {
+    if (session == null) {
+      giveUp(operation, maybeWritten, failure);
+      return;
+    }
     boolean open = maybeWritten;
     Exception cause = failure;
     try {
@@ -243,27 +289,39 @@ final class Journal {
         return;
       }
       open = false;
-      reconnect();
       try {
         commit(List.of(operation));
       } catch (SQLException | RuntimeException e) {
         cause = e;
         open = committing;
-        if (open && lookUp(operation)) {
-          return;
-        }
-        open = false;
-        operation.refuse(() -> notWritten(operation, e));
         reconnect();
+        if (!open || !lookUp(operation)) {
+          operation.refuse(() -> notWritten(operation, e));
+        }
       }
     } catch (SQLException | RuntimeException e) {
       addSuppressed(cause, e);
-      Exception first = cause;
-      boolean unknown = open;
-      if (unknown) {
-        operation.handBack().ifPresent(queue::putFirst); // the caller does not learn its owner
-      }
-      operation.refuse(() -> unknown ? unknown(operation, first) : notWritten(operation, first));
+      giveUp(operation, open, cause);
+      recover(cause);
+    }
+  }
+
+  private void giveUp(Operation<?> operation, boolean unknown, Exception cause) {
+    if (unknown) {
+      operation.handBack().ifPresent(queue::putFirst); // the caller does not learn its owner
+    }
+    operation.refuse(() -> unknown ? unknown(operation, cause) : notWritten(operation, cause));
+  }
+
+  /** Takes a fresh connection in place of one that failed; there is none if that fails. */
+  private void recover(Exception failure) {
+    if (session == null) {
+      return;
+    }
+    try {
+      reconnect();
+    } catch (SQLException | RuntimeException e) {
+      addSuppressed(failure, e);
     }
   }
 
@@ -276,12 +334,13 @@ final class Journal {
 
   /** Whether an operation is there; if so, makes it durable and gives it its verdict. */
   private <T extends @Nullable Object> boolean lookUp(Operation<T> operation) throws SQLException {
-    reconnect();
     JournalSession fresh = connected();
+    fresh.awaitEarlier();
+    fresh.begin(List.of(operation));
     Optional<Verdict<T>> found = operation.lookUp(fresh);
     fresh.rollback();
     if (found.isPresent()) {
-      fresh.sync(dialect, durability);
+      fresh.sync();
       operation.decide(found.get());
     }
     return found.isPresent();
@@ -305,13 +364,9 @@ final class Journal {
     if (open == null) {
       Connection connection = dialect.connect();
       try {
-        open = new JournalSession(connection);
+        open = dialect.session(connection, worker);
       } catch (SQLException | RuntimeException e) {
-        try {
-          connection.close();
-        } catch (SQLException later) {
-          addSuppressed(e, later);
-        }
+        close(connection, e);
         throw e;
       }
       session = open;
@@ -323,16 +378,46 @@ final class Journal {
   private void reconnect() throws SQLException {
     JournalSession old = session;
     session = null;
+    if (!dialect.livesInItsConnections()) {
+      close(old); // first: it may be the last one that a pool has
+      connected();
+      return;
+    }
     try {
-      connected(); // before the old one closes: it may be what keeps a database in memory alive
+      connected();
     } finally {
       close(old);
+    }
+  }
+
+  /** Lets other processes have the runs of this store now. */
+  private void retire() {
+    try {
+      try {
+        connected().retire();
+      } catch (SQLException e) {
+        LOG.debug("The last connection was broken.", e);
+        reconnect();
+        connected().retire();
+      }
+    } catch (SQLException e) {
+      LOG.warn(
+          "The store could not give up its runs; they are free when one opens under its name: {}",
+          e.toString());
     }
   }
 
   private void disconnect() {
     close(session);
     session = null;
+  }
+
+  private static void close(Connection connection, Exception failure) {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      addSuppressed(failure, e);
+    }
   }
 
   private static void close(@Nullable JournalSession session) {

@@ -40,11 +40,15 @@ abstract sealed class Operation<T extends @Nullable Object> {
   abstract long bytes();
 
   /**
-   * Judges and writes, in the open transaction.
-   *
-   * @param epoch the epoch of this store; owners of older ones are gone
+   * Judges and writes, in the open transaction. Must be repeatable: a transaction that lost against
+   * another process is rolled back and judged once more.
    */
-  abstract Verdict<T> perform(JournalSession session, long epoch) throws SQLException;
+  abstract Verdict<T> perform(JournalSession session) throws SQLException;
+
+  /** The idempotency key that it is to claim. */
+  Optional<String> key() {
+    return Optional.empty();
+  }
 
   /** Whether an earlier {@link #perform} whose commit failed took place all the same. */
   abstract Optional<Verdict<T>> lookUp(JournalSession session) throws SQLException;
@@ -58,8 +62,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
   }
 
   /** Performs it and keeps the verdict for {@link #acknowledge}. */
-  final void judge(JournalSession session, long epoch) throws SQLException {
-    verdict = perform(session, epoch);
+  final void judge(JournalSession session) throws SQLException {
+    verdict = perform(session);
   }
 
   /** Keeps a verdict. */
@@ -125,6 +129,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
+    Optional<String> key() {
+      return request.started().idempotencyKey();
+    }
+
+    @Override
     int events() {
       return 1;
     }
@@ -135,8 +144,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
-    Verdict<Claim> perform(JournalSession session, long epoch) throws SQLException {
-      String key = request.started().idempotencyKey().orElse(null);
+    Verdict<Claim> perform(JournalSession session) throws SQLException {
+      String key = key().orElse(null);
       if (key != null) {
         Optional<RunKey> taken = session.findKey(run.scope(), key);
         if (taken.isPresent()) {
@@ -160,8 +169,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     @Override
     Optional<Verdict<Claim>> lookUp(JournalSession session) throws SQLException {
-      Optional<RunRow> row = session.findRun(run);
-      return row.isPresent() && session.isWritten(row.get().id(), 1, appendId)
+      return session.isWritten(run, 1, appendId)
           ? Optional.of(new Verdict.Done<>(new Claim.Won(owner)))
           : Optional.empty();
     }
@@ -190,6 +198,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
+    Optional<String> key() {
+      return started.idempotencyKey();
+    }
+
+    @Override
     int events() {
       return events.size();
     }
@@ -200,8 +213,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
-    Verdict<@Nullable Void> perform(JournalSession session, long epoch) throws SQLException {
-      String key = started.idempotencyKey().orElse(null);
+    Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
+      String key = key().orElse(null);
       Optional<RunKey> taken = key == null ? Optional.empty() : session.findKey(run.scope(), key);
       if (taken.isPresent()) {
         return conflict(
@@ -223,8 +236,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     @Override
     Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) throws SQLException {
-      Optional<RunRow> row = session.findRun(run);
-      return row.isPresent() && session.isWritten(row.get().id(), 1, appendId)
+      return session.isWritten(run, 1, appendId)
           ? Optional.of(new Verdict.Done<>(null))
           : Optional.empty();
     }
@@ -262,17 +274,17 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
-    Verdict<@Nullable Void> perform(JournalSession session, long epoch) throws SQLException {
+    Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
       Optional<RunRow> found = session.findRun(run);
       if (found.isEmpty()) {
         return noSuchRun(run);
       }
       RunRow row = found.get();
       Writer writer = append.writer();
-      if (writer.isOwner() && (row.isFree(epoch) || !writer.equals(row.owner()))) {
+      if (writer.isOwner() && !row.isDrivenBy(writer)) {
         return conflict(
             "The writer %s lost the run %s: it is owned by %s now; nothing was written."
-                .formatted(writer, run, row.isFree(epoch) ? "nobody" : row.owner()));
+                .formatted(writer, run, row.isFree() ? "nobody" : row.owner()));
       }
       if (append.expectedSequence() != row.sequence()) {
         return conflict(
@@ -287,7 +299,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
                     "The time %s of an append to the run %s is before that of its last event, %s."
                         .formatted(append.time(), run, Times.instant(row.updatedNanos()))));
       }
-      session.advance(row, row.sequence() + events.size(), append.status(), timeNanos);
+      session.advance(run, row, row.sequence() + events.size(), append.status(), timeNanos);
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
@@ -296,9 +308,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     @Override
     Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) throws SQLException {
-      Optional<RunRow> row = session.findRun(run);
-      long first = append.expectedSequence() + 1;
-      return row.isPresent() && session.isWritten(row.get().id(), first, appendId)
+      return session.isWritten(run, append.expectedSequence() + 1, appendId)
           ? Optional.of(new Verdict.Done<>(null))
           : Optional.empty();
     }
@@ -324,15 +334,15 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
-    Verdict<Optional<Writer>> perform(JournalSession session, long epoch) throws SQLException {
+    Verdict<Optional<Writer>> perform(JournalSession session) throws SQLException {
       Optional<RunRow> row = session.findRun(run);
       if (row.isEmpty()) {
         return noSuchRun(run);
       }
-      if (!row.get().isFree(epoch)) {
+      if (!row.get().isFree()) {
         return new Verdict.Done<>(Optional.empty());
       }
-      session.setOwner(row.get().id(), owner);
+      session.setOwner(run, row.get(), owner);
       return new Verdict.Done<>(Optional.of(owner));
     }
 
@@ -370,10 +380,10 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
-    Verdict<@Nullable Void> perform(JournalSession session, long epoch) throws SQLException {
+    Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
       Optional<RunRow> row = session.findRun(run);
       if (row.isPresent() && owner.equals(row.get().owner())) {
-        session.setOwner(row.get().id(), null);
+        session.setOwner(run, row.get(), null);
       }
       return new Verdict.Done<>(null);
     }

@@ -19,7 +19,7 @@ final class Readers {
   private static final Logger LOG = LoggerFactory.getLogger(Readers.class);
   private static final int THREADS = 2;
 
-  private final H2Dialect dialect;
+  private final Dialect dialect;
   private final CommitFence fence;
   private final TimeSource time;
   private final long graceNanos;
@@ -47,7 +47,7 @@ final class Readers {
     }
   }
 
-  Readers(H2Dialect dialect, CommitFence fence, TimeSource time, long graceNanos) {
+  Readers(Dialect dialect, CommitFence fence, TimeSource time, long graceNanos) {
     this.dialect = dialect;
     this.fence = fence;
     this.time = time;

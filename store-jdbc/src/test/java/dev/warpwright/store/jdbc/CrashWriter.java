@@ -34,7 +34,7 @@ final class CrashWriter {
   private CrashWriter() {}
 
   public static void main(String[] arguments) throws Exception {
-    JdbcRunStore.Builder builder = JdbcRunStore.builder(arguments[0]);
+    JdbcRunStore.Builder builder = Databases.builder(arguments[0]);
     if (arguments.length > 2) {
       builder.commitHook(haltAt(Boundary.valueOf(arguments[1]), Integer.parseInt(arguments[2])));
     }

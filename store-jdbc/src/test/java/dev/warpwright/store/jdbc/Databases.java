@@ -3,6 +3,9 @@ package dev.warpwright.store.jdbc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -19,6 +22,26 @@ final class Databases {
 
   static String inFile(Path folder) {
     return "jdbc:h2:async:" + folder.toAbsolutePath() + "/runs";
+  }
+
+  /** A store on the database of a URL, under a name that stays the same. */
+  static JdbcRunStore.Builder builder(String url) {
+    JdbcRunStore.Builder builder =
+        isPostgres(url)
+            ? JdbcRunStore.builder(PostgresServer.source(url))
+            : JdbcRunStore.builder(url);
+    return builder.owner("store");
+  }
+
+  /** A connection beside those of a store. */
+  static Connection connect(String url) throws SQLException {
+    return isPostgres(url)
+        ? DriverManager.getConnection(url)
+        : DriverManager.getConnection(url, "sa", "");
+  }
+
+  private static boolean isPostgres(String url) {
+    return url.startsWith("jdbc:postgresql:");
   }
 
   static void assertNoThreadLeft() {

@@ -22,9 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -59,22 +57,6 @@ final class MessagesRequest {
 
   private static final AcceptedIds IDS = AcceptedIds.matching("[A-Za-z0-9_-]{1,64}");
 
-  /** Source: Anthropic's guide to structured outputs, limits of JSON Schema. */
-  private static final Set<String> FORMATS =
-      Set.of(
-          "date-time",
-          "time",
-          "date",
-          "duration",
-          "email",
-          "hostname",
-          "uri",
-          "ipv4",
-          "ipv6",
-          "uuid");
-
-  private static final SchemaDialect DIALECT = new SchemaDialect(MessagesRequest::takes, false);
-
   private final String modelId;
   private final ModelCall call;
   private final PendingResults results = new PendingResults();
@@ -83,17 +65,6 @@ final class MessagesRequest {
   private MessagesRequest(String modelId, ModelCall call) {
     this.modelId = modelId;
     this.call = call;
-  }
-
-  private static boolean takes(String keyword, JsonNode value) {
-    return switch (keyword) {
-      case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf" -> false;
-      case "minLength", "maxLength", "maxItems", "uniqueItems" -> false;
-      case "minItems" -> value.asInt(2) <= 1;
-      case "format" -> FORMATS.contains(value.asString(""));
-      case "pattern" -> SchemaDialect.isPlain(value.asString(""));
-      default -> true;
-    };
   }
 
   /** The body of a request for a whole answer, UTF-8. */
@@ -151,7 +122,9 @@ final class MessagesRequest {
       RequestRules.object(body, "output_config")
           .putObject("format")
           .put("type", "json_schema")
-          .set("schema", DIALECT.write(format.schema())); // it has no place for a name
+          .set(
+              "schema",
+              SchemaDialect.WITHOUT_BOUNDS.write(format.schema())); // it has no place for a name
     }
     call.temperature()
         .ifPresent(value -> body.put("temperature", RequestRules.decimal("temperature", value)));

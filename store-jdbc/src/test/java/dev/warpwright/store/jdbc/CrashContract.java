@@ -11,7 +11,6 @@ import dev.warpwright.run.RunSummary;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -21,21 +20,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What the store has acknowledged is there after the process died, whole and in order; more rounds
- * with {@code -Dwarpwright.crash.rounds=1000}. The same file goes through all rounds of a test.
+ * On every database: what the store has acknowledged is there after the process died, whole and in
+ * order; more rounds with {@code -Dwarpwright.crash.rounds=1000}. The same database goes through
+ * all rounds of a test.
  */
 @Timeout(600)
 @Tag("A3")
-final class CrashTest {
+abstract class CrashContract {
   private static final int ROUNDS = Integer.getInteger("warpwright.crash.rounds", 6);
   private static final int MAX_LINES = 800;
 
-  @TempDir private Path folder;
+  /** The URL of the database of this test, in which there is nothing yet. */
+  abstract String url();
 
   @AfterEach
   void nothingIsLeft() {
@@ -52,7 +52,7 @@ final class CrashTest {
     Random random = new Random(seed);
     for (int round = 1; round <= ROUNDS; round++) {
       Map<String, Long> acknowledged = new HashMap<>();
-      try (ChildJvm writer = ChildJvm.start(CrashWriter.class, Databases.inFile(folder), "run")) {
+      try (ChildJvm writer = ChildJvm.start(CrashWriter.class, url(), "run")) {
         int lines = random.nextInt(MAX_LINES);
         for (int n = 0; n < lines; n++) {
           note(acknowledged, writer.readLine());
@@ -69,8 +69,7 @@ final class CrashTest {
   void halting_at_a_boundary_loses_nothing_that_was_acknowledged(Boundary boundary)
       throws Exception {
     Map<String, Long> acknowledged = new HashMap<>();
-    try (ChildJvm writer =
-        ChildJvm.start(CrashWriter.class, Databases.inFile(folder), boundary.name(), "20")) {
+    try (ChildJvm writer = ChildJvm.start(CrashWriter.class, url(), boundary.name(), "20")) {
       drain(writer, acknowledged);
     }
 
@@ -92,9 +91,9 @@ final class CrashTest {
     }
   }
 
-  /** Opens the file and looks at every run. */
+  /** Opens the database and looks at every run. */
   private void check(Map<String, Long> acknowledged, String when) {
-    try (JdbcRunStore store = JdbcRunStore.open(Databases.inFile(folder))) {
+    try (JdbcRunStore store = Databases.builder(url()).open()) {
       List<RunSummary> runs = store.list(RunQuery.all(RunScope.DEFAULT), soon());
       Map<RunKey, Long> heads = new HashMap<>();
       for (RunSummary summary : runs) {

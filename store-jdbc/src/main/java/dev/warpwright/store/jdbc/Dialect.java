@@ -1,0 +1,52 @@
+package dev.warpwright.store.jdbc;
+
+import dev.warpwright.model.StoreException;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+
+/**
+ * In what the databases differ: how one is reached, checked and brought to this version, who its
+ * workers are, and the statements of the journal. Called on the store's own threads, unless it says
+ * otherwise.
+ */
+sealed interface Dialect permits H2Dialect, PostgresDialect {
+  /** Refuses texts of identities that the database would not keep apart; on callers' threads. */
+  void requireDistinct(RunScope scope, Optional<String> idempotencyKey);
+
+  /** Refuses a database that cannot keep the store's promises, and makes what it lacks. */
+  void prepare() throws SQLException;
+
+  /** Takes a connection, as it comes. */
+  Connection connect() throws SQLException;
+
+  /** Brings the schema to this version. */
+  void migrate();
+
+  /** Whether a new connection must be there before the old one closes. */
+  boolean livesInItsConnections();
+
+  /**
+   * Makes the store a worker, under an epoch that fences every earlier one of its name; commits.
+   *
+   * @param name the store's owner name
+   */
+  Worker register(Connection connection, String name, long startedNanos) throws SQLException;
+
+  /** Prepares a connection for the journal; whoever opened it closes it if that fails. */
+  JournalSession session(Connection connection, Worker worker) throws SQLException;
+
+  /** Finds a run on a reader's connection, and whether its owner lives. */
+  Optional<RunRow> findRun(Connection connection, RunKey run, Worker worker) throws SQLException;
+
+  /** The database is in use, with its tables. */
+  void opened();
+
+  /** What a failure to open means. */
+  StoreException cannotOpen(SQLException e);
+
+  /** How a worker's epoch was ended under its hands, and what to do. */
+  String fencedBy(Worker worker);
+}
