@@ -90,7 +90,7 @@ public abstract class AdapterBuilder<B extends AdapterBuilder<B>> {
    * Adds a header to every request, such as the id of a project.
    *
    * @param name 1 to 100 letters, digits and hyphens; not a header that the adapter or the HTTP
-   *     client sets
+   *     client sets, of which those that prove the right and name a version win
    * @param value visible ASCII characters and spaces; it is never logged, but is no place for a
    *     secret, which {@link #apiKey} hides in what servers echo
    * @return this builder

@@ -1,13 +1,16 @@
 package dev.warpwright.adapters;
 
 import dev.warpwright.adapters.http.Authorization;
+import dev.warpwright.adapters.http.Interrupts;
+import dev.warpwright.adapters.http.LastSecrets;
 import dev.warpwright.model.ProviderException;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +31,7 @@ final class BearerTokens implements Authorization {
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable AccessToken current; // guarded by lock
   private @Nullable Flight flight; // guarded by lock
-  private volatile Optional<String> secret = Optional.empty(); // the last token; written under lock
+  private final LastSecrets fetched = new LastSecrets();
 
   BearerTokens(TokenSource source, InstantSource clock) {
     this.source = source;
@@ -91,10 +94,11 @@ final class BearerTokens implements Authorization {
 
   private void lead(Flight led) throws InterruptedException {
     try {
-      led.token = source.fetch();
+      led.token = Objects.requireNonNull(source.fetch(), "token");
     } catch (ProviderException e) {
       led.failure = e;
     } catch (IOException | RuntimeException e) {
+      Interrupts.rethrow(e); // it is the leader's own, and no failure of those who wait
       led.failure =
           ProviderException.builder(
                   ProviderException.Kind.CONNECT, "No access token could be fetched.")
@@ -111,7 +115,7 @@ final class BearerTokens implements Authorization {
       flight = null;
       if (led.token != null) {
         current = led.token;
-        secret = Optional.of(led.token.value());
+        fetched.add(led.token.value());
       } else if (led.failure != null && current != null && lasts(current, Duration.ZERO)) {
         led.spare = current;
       }
@@ -135,7 +139,7 @@ final class BearerTokens implements Authorization {
   }
 
   @Override
-  public Optional<String> secret() {
-    return secret;
+  public List<String> secrets() {
+    return fetched.all();
   }
 }

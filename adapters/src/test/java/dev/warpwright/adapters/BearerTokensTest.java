@@ -14,7 +14,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -66,7 +65,7 @@ final class BearerTokensTest {
     assertEquals("Bearer token-1", header(tokens));
     now = now.plusMillis(1);
     assertEquals("Bearer token-2", header(tokens));
-    assertEquals(Optional.of("token-2"), tokens.secret());
+    assertEquals(List.of("token-2", "token-1"), tokens.secrets()); // an answer may be on its way
   }
 
   @Test
@@ -198,6 +197,60 @@ final class BearerTokensTest {
         assertThrows(ExecutionException.class, () -> leader.get(10, TimeUnit.SECONDS)).getCause();
     assertEquals(InterruptedException.class, end.getClass());
     assertEquals(2, fetched.get());
+  }
+
+  @Test
+  void an_interrupt_that_a_source_may_not_throw_is_the_leaders_alone() throws Exception {
+    CountDownLatch fetching = new CountDownLatch(1);
+    BearerTokens tokens =
+        tokens(
+            () -> {
+              if (fetched.incrementAndGet() > 1) {
+                return AccessToken.of("good");
+              }
+              fetching.countDown();
+              try {
+                new CountDownLatch(1).await();
+              } catch (InterruptedException e) {
+                throw new IOException("aborted", e);
+              }
+              throw new AssertionError("nobody counts down");
+            });
+    List<Thread> threads = new ArrayList<>();
+    FutureTask<String> leader = start(() -> header(tokens), threads);
+    fetching.await();
+    FutureTask<String> waiter = start(() -> header(tokens), threads);
+    awaitParked(threads.get(1));
+    threads.getFirst().interrupt();
+    assertEquals("Bearer good", waiter.get(10, TimeUnit.SECONDS));
+    Throwable end =
+        assertThrows(ExecutionException.class, () -> leader.get(10, TimeUnit.SECONDS)).getCause();
+    assertEquals(InterruptedException.class, end.getClass());
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // a source that breaks its contract
+  void a_source_that_gives_no_token_fails_the_call_once() {
+    BearerTokens tokens =
+        tokens(
+            () -> {
+              assertEquals(1, fetched.incrementAndGet());
+              return null;
+            });
+    ProviderException failed = assertThrows(ProviderException.class, () -> header(tokens));
+    assertEquals(ProviderException.Kind.CONNECT, failed.kind());
+  }
+
+  @Test
+  @Tag("FR-W01")
+  void the_last_tokens_are_known_as_secrets_and_no_more_than_some() throws Exception {
+    BearerTokens tokens = tokens(() -> next(Duration.ZERO));
+    for (int i = 0; i < 20; i++) {
+      header(tokens);
+    }
+    assertEquals(8, tokens.secrets().size());
+    assertEquals("token-20", tokens.secrets().getFirst());
+    assertEquals("token-13", tokens.secrets().getLast());
   }
 
   @Test

@@ -12,7 +12,12 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.adapters.anthropic.Anthropic;
+import dev.warpwright.adapters.bedrock.AwsCredentials;
+import dev.warpwright.adapters.bedrock.Bedrock;
+import dev.warpwright.adapters.google.Gemini;
+import dev.warpwright.adapters.google.Vertex;
 import dev.warpwright.adapters.http.RawServer;
+import dev.warpwright.adapters.ollama.Ollama;
 import dev.warpwright.adapters.openai.Api;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.adapters.scripted.ScriptedAnswer;
@@ -43,9 +48,12 @@ import java.lang.invoke.MethodHandles;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -127,6 +135,10 @@ final class PlantedSecretTest {
         + SECRET
         + "\r\nrequest-id: "
         + KEY
+        + "\r\nx-amzn-requestid: "
+        + KEY
+        + "\r\nx-amzn-errortype: "
+        + KEY
         + "\r\nConnection: close\r\nContent-Length: "
         + body.getBytes(StandardCharsets.UTF_8).length
         + "\r\n\r\n"
@@ -159,7 +171,7 @@ final class PlantedSecretTest {
     return answers()
         .flatMap(
             answer ->
-                Stream.of("chat", "responses", "messages")
+                Stream.of("chat", "responses", "messages", "gemini", "vertex", "converse", "ollama")
                     .map(protocol -> Arguments.of(protocol, answer)));
   }
 
@@ -169,6 +181,16 @@ final class PlantedSecretTest {
       case "chat" -> noted(OpenAi.builder().apiKey(KEY).baseUrl(url)).build();
       case "responses" ->
           noted(OpenAi.builder().api(Api.RESPONSES).apiKey(KEY).baseUrl(url)).build();
+      case "gemini" -> noted(Gemini.builder().apiKey(KEY).baseUrl(url)).build();
+      case "vertex" ->
+          noted(Vertex.builder("p", "l").tokens(() -> AccessToken.of(KEY)).baseUrl(url)).build();
+      case "converse" ->
+          noted(
+                  Bedrock.builder("r")
+                      .credentials(AwsCredentials.of("AKID", SECRET, KEY))
+                      .baseUrl(url))
+              .build();
+      case "ollama" -> noted(Ollama.builder().apiKey(KEY).baseUrl(url)).build();
       default -> noted(Anthropic.builder().apiKey(KEY).baseUrl(url)).build();
     };
   }
@@ -249,6 +271,55 @@ final class PlantedSecretTest {
             })) {
       callAndRun(adapter(protocol, server.uri()));
       assertTrue(server.requests().getFirst().contains(KEY), "the key was really sent");
+    }
+  }
+
+  @Test
+  @Tag("FR-W01")
+  void what_a_server_says_in_a_sound_answer() throws Exception {
+    String answer =
+        "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hi\"}]},\"finishReason\":\"STOP\"}],"
+            + "\"responseId\":\""
+            + KEY
+            + "\"}";
+    try (RawServer server =
+            new RawServer(connection -> connection.answer("200 OK", "application/json", answer));
+        HttpAdapter adapter = Gemini.builder().apiKey(KEY).baseUrl(server.uri()).build()) {
+      ModelCall call = ModelCall.builder(List.of(Message.user("Hello"))).build();
+      seen.add(adapter.model("m").generate(call).requestId().orElseThrow());
+    }
+  }
+
+  @Test
+  @Tag("FR-W01")
+  void what_a_server_says_of_the_token_before_the_last() throws Exception {
+    AtomicInteger fetched = new AtomicInteger();
+    AtomicReference<Runnable> between = new AtomicReference<>();
+    try (RawServer server =
+            new RawServer(
+                connection -> {
+                  Runnable once = between.getAndSet(null);
+                  if (once != null) {
+                    once.run();
+                  }
+                  connection.answer(
+                      "401 Unauthorized",
+                      "application/json",
+                      "{\"error\":{\"message\":\"Not " + KEY + "\"}}");
+                });
+        HttpAdapter adapter =
+            Vertex.builder("p", "l")
+                .tokens(
+                    () ->
+                        AccessToken.until(
+                            Instant.EPOCH, fetched.incrementAndGet() == 1 ? KEY : "another"))
+                .baseUrl(server.uri())
+                .build()) {
+      ModelCall call = ModelCall.builder(List.of(Message.user("Hello"))).build();
+      between.set(
+          () -> assertThrows(ProviderException.class, () -> adapter.model("m").generate(call)));
+      note(assertThrows(ProviderException.class, () -> adapter.model("m").generate(call)));
+      assertEquals(2, fetched.get());
     }
   }
 

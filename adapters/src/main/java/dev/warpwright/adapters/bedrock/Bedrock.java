@@ -77,7 +77,6 @@ public final class Bedrock {
   /** Collects what an adapter needs; not thread-safe. */
   public static final class Builder extends AdapterBuilder<Builder> {
     private final String region;
-    private boolean signed;
 
     private Builder(String region) {
       super(
@@ -117,13 +116,12 @@ public final class Bedrock {
       Objects.requireNonNull(source, "source");
       SignatureV4 signature = new SignatureV4(region, "bedrock");
       settings.authorization(clock -> new SignedRequests(signature, source, clock));
-      this.signed = true;
       return this;
     }
 
     @Override
     public HttpAdapter build() {
-      if (!signed && settings.key().isEmpty()) {
+      if (!settings.hasCredential()) {
         ofEnvironment().ifPresent(this::credentials);
       }
       Connection connection = settings.connect(Map.of(), BedrockErrors.TABLE);

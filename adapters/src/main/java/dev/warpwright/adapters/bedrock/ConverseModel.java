@@ -6,6 +6,7 @@ import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.wire.BinaryEventReader;
 import dev.warpwright.adapters.wire.EventStream;
 import dev.warpwright.adapters.wire.FamilyRules;
+import dev.warpwright.adapters.wire.UriCoding;
 import dev.warpwright.adapters.wire.WireModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;

@@ -131,7 +131,7 @@ final class ConverseRequest {
   }
 
   private static ObjectNode additional(ObjectNode body, String member) {
-    return body.withObjectProperty(ADDITIONAL).withObjectProperty(member);
+    return RequestRules.object(RequestRules.object(body, ADDITIONAL), member);
   }
 
   private Thinking thinking() {
@@ -298,10 +298,10 @@ final class ConverseRequest {
 
   private void inferenceConfig(ObjectNode body) {
     if (call.maxTokens().isPresent()) {
-      body.withObjectProperty("inferenceConfig").put("maxTokens", call.maxTokens().getAsInt());
+      RequestRules.object(body, "inferenceConfig").put("maxTokens", call.maxTokens().getAsInt());
     }
     if (call.temperature().isPresent()) {
-      body.withObjectProperty("inferenceConfig")
+      RequestRules.object(body, "inferenceConfig")
           .put(
               "temperature", RequestRules.decimal("temperature", call.temperature().getAsDouble()));
     }

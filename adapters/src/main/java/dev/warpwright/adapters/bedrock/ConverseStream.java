@@ -102,7 +102,11 @@ final class ConverseStream implements StreamReader {
       if (!(block instanceof ToolUse asked)) {
         throw failures.protocol("has a fragment of a tool call that did not begin.", headers);
       }
-      asked.input.append(delta.path("toolUse").path("input").asString(""));
+      JsonNode fragment = delta.path("toolUse").path("input");
+      if (fragment.isContainer()) {
+        throw failures.protocol(CallReader.NO_TEXT, headers);
+      }
+      asked.input.append(fragment.asString(""));
     } else if (reasoning.isObject()) {
       Reasoning same = block instanceof Reasoning begun ? begun : begin(index, new Reasoning());
       same.add(reasoning);

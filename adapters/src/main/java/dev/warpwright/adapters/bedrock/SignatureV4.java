@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.bedrock;
 
+import dev.warpwright.adapters.wire.UriCoding;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;

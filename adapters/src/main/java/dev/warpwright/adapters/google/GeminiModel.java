@@ -5,11 +5,10 @@ import dev.warpwright.adapters.http.BodyType;
 import dev.warpwright.adapters.http.Connection;
 import dev.warpwright.adapters.http.Refusal;
 import dev.warpwright.adapters.wire.EventStream;
+import dev.warpwright.adapters.wire.UriCoding;
 import dev.warpwright.adapters.wire.WireModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 
 /**
  * A model that is spoken to in generateContent. Source of the format: Google's API reference of the
@@ -46,13 +45,11 @@ final class GeminiModel extends WireModel {
   }
 
   private static String segment(String id) {
-    if (id.isBlank() || id.chars().anyMatch(GeminiModel::partsAPath)) {
+    if (id.chars().anyMatch(GeminiModel::partsAPath)) {
       throw Refusal.configuration(
-          "A model id must have 1 character or more and no /, ?, # or control character, but is \""
-              + id
-              + "\".");
+          "A model id must have no /, ?, # or control character, but is \"" + id + "\".");
     }
-    return URLEncoder.encode(id, StandardCharsets.UTF_8).replace("+", "%20").replace("%40", "@");
+    return UriCoding.segment(id).replace("%40", "@");
   }
 
   private static boolean partsAPath(int c) {

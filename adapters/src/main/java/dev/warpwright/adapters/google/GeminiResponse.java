@@ -14,7 +14,6 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -69,7 +68,7 @@ final class GeminiResponse {
         GeminiUsage.read(body.path("usageMetadata")),
         failures
             .requestId(answer.headers())
-            .or(() -> Optional.ofNullable(CallReader.text(body.path("responseId")))));
+            .or(() -> failures.requestId(body.path("responseId").asString(""))));
   }
 
   /** Why the prompt was blocked, null if it was not. */

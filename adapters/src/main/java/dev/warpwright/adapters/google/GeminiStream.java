@@ -58,10 +58,14 @@ final class GeminiStream implements StreamReader {
     if (error.isPresent()) {
       throw failures.event(error.get(), headers);
     }
+    boolean calls = false;
     for (JsonNode candidate : chunk.path("candidates")) {
       if (candidate.path("index").asInt(0) == 0) {
-        candidate(candidate, event, out);
+        calls |= candidate(candidate, out);
       }
+    }
+    if (calls) {
+      withCalls.append(event.data()).append('\n');
     }
     String id = CallReader.text(chunk.path("responseId"));
     responseId = id == null ? responseId : id;
@@ -74,22 +78,23 @@ final class GeminiStream implements StreamReader {
     return true;
   }
 
-  private void candidate(JsonNode candidate, StreamEvent event, Teller out)
-      throws InterruptedException {
+  /** Reads a piece of the answer; true if there are calls in it. */
+  private boolean candidate(JsonNode candidate, Teller out) throws InterruptedException {
+    boolean calls = false;
     for (JsonNode part : candidate.path("content").path("parts")) {
-      part(part, event, out);
+      part(part, out);
+      calls |= GeminiResponse.isCall(part);
     }
     String reason = CallReader.text(candidate.path("finishReason"));
     finishReason = reason == null ? finishReason : reason;
+    return calls;
   }
 
-  private void part(JsonNode part, StreamEvent event, Teller out) throws InterruptedException {
+  private void part(JsonNode part, Teller out) throws InterruptedException {
     String piece = part.path("text").asString("");
     if (GeminiResponse.isThought(part)) {
       out.reasoning(piece);
-    } else if (GeminiResponse.isCall(part)) {
-      withCalls.append(event.data()).append('\n');
-    } else {
+    } else if (!GeminiResponse.isCall(part)) {
       out.text(piece);
       if (part.has("text") && PartState.of(part).equals(PartState.NONE)) {
         text.append(piece);

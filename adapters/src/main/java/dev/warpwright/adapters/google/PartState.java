@@ -1,12 +1,11 @@
 package dev.warpwright.adapters.google;
 
 import dev.warpwright.adapters.wire.CallReader;
+import dev.warpwright.adapters.wire.PartName;
 import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.Digest;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
-import dev.warpwright.model.ToolCall;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -32,7 +31,6 @@ record PartState(@Nullable String signature, boolean issuedId) {
   private static final String ISSUED_ID = "issuedId";
   private static final String BEFORE = "before";
   private static final String WHOLE = "part";
-  private static final int HEX_DIGITS = 16;
 
   /** Reads what a part has; the state of a call also says that its id came with it. */
   static PartState of(JsonNode part) {
@@ -46,7 +44,7 @@ record PartState(@Nullable String signature, boolean issuedId) {
     if (equals(NONE)) {
       return Optional.empty();
     }
-    ObjectNode piece = StrictJson.mapper().createObjectNode().put(BEFORE, name(part));
+    ObjectNode piece = StrictJson.mapper().createObjectNode().put(BEFORE, PartName.of(part));
     if (signature != null) {
       piece.put(SIGNATURE, signature);
     }
@@ -67,16 +65,6 @@ record PartState(@Nullable String signature, boolean issuedId) {
     return ProviderState.of(PROTOCOL, modelId, Json.parse(StrictJson.write(piece)));
   }
 
-  /** A call by its id, a text by what it says: both are the same when they come from a log. */
-  private static String name(Part part) {
-    return switch (part) {
-      case ToolCall call -> "call " + call.id();
-      case Part.Text(String text) ->
-          "text " + Digest.hex(StrictJson.cleanText(text)).substring(0, HEX_DIGITS);
-      default -> "none";
-    };
-  }
-
   /** The part that was kept whole; empty if the state holds none, or may not be sent. */
   static Optional<JsonNode> whole(String modelId, @Nullable Part state) {
     return piece(modelId, state).map(piece -> piece.path(WHOLE)).filter(JsonNode::isObject);
@@ -85,7 +73,7 @@ record PartState(@Nullable String signature, boolean issuedId) {
   /** What was kept for a part; nothing if the state is another's, or may not be sent. */
   static PartState replay(String modelId, @Nullable Part state, Part part) {
     return piece(modelId, state)
-        .filter(piece -> piece.path(BEFORE).asString("").equals(name(part)))
+        .filter(piece -> piece.path(BEFORE).asString("").equals(PartName.of(part)))
         .map(
             piece ->
                 new PartState(

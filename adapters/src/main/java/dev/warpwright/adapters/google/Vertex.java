@@ -12,6 +12,7 @@ import dev.warpwright.adapters.protocol.anthropic.MessagesErrors;
 import dev.warpwright.adapters.protocol.openai.OpenAiErrors;
 import dev.warpwright.adapters.wire.ConnectedAdapter;
 import dev.warpwright.model.ModelCapabilities;
+import dev.warpwright.model.ToolHistory;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,10 +35,10 @@ import java.util.function.Function;
  * mistralai}, {@code ai21}, {@code xai}, {@code meta}, {@code deepseek-ai}, {@code qwen}, {@code
  * zai-org}, {@code moonshotai}, {@code minimaxai}, {@code openai} and {@code google} (Gemma).
  *
- * <p>Without a token or a source of them, {@link GoogleTokens#applicationDefault()} is asked. A
- * token is replaced a minute before its end, and dropped when a call is refused with status 401,
- * which itself is not made again. That a token cannot be had is a failure of the target, of kind
- * CONNECT or HTTP_STATUS.
+ * <p>Without a token or a source of them, {@link GoogleTokens#applicationDefault()} is asked at
+ * Google's own base URL; another one is called without a token then. A token is replaced a minute
+ * before its end, and dropped when a call is refused with status 401, which itself is not made
+ * again. That a token cannot be had is a failure of the target, of kind CONNECT or HTTP_STATUS.
  */
 public final class Vertex {
   private Vertex() {}
@@ -55,7 +56,7 @@ public final class Vertex {
   }
 
   private static ConnectionSettings.Defaults defaults(String project, String location) {
-    require("project", project, "[a-z0-9.:-]{1,100}");
+    require("project", project, "[a-z0-9][a-z0-9.:-]{0,99}");
     require("location", location, "[a-z0-9-]{1,40}");
     String region = location.equals("global") ? "" : location + "-";
     return ConnectionSettings.Defaults.bearer(
@@ -114,10 +115,16 @@ public final class Vertex {
       }
       Connection connection = settings.connect(Map.of(), errors());
       Function<String, ModelFacts> facts = facts("vertex", ModelCapabilities.TEXT_AND_TOOLS);
+      Function<String, ModelFacts> anthropics =
+          facts("vertex", ModelCapabilities.TEXT_AND_TOOLS.with(ToolHistory.NATIVE));
       return new ConnectedAdapter(
           "Vertex",
           connection,
-          id -> Publisher.model(connection, id, facts.apply(Publisher.plain(id))));
+          id -> {
+            String plain = Publisher.plain(id);
+            boolean isAnthropic = plain.startsWith("anthropic/");
+            return Publisher.model(connection, id, (isAnthropic ? anthropics : facts).apply(plain));
+          });
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.adapters.http;
 
 import java.net.URI;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -32,11 +33,11 @@ public interface Authorization {
   default void refused(Map<String, String> headers) {}
 
   /**
-   * The secret that was last sent, which a server may echo.
+   * The secrets that were last sent, which a server may echo.
    *
-   * @return the secret, if there is one
+   * @return the secrets
    */
-  Optional<String> secret();
+  List<String> secrets();
 
   /**
    * A secret that stays as it is, in one header.
@@ -49,6 +50,7 @@ public interface Authorization {
   static Authorization header(String name, Optional<String> secret, String prefix) {
     Map<String, String> headers =
         secret.isPresent() ? Map.of(name, prefix + secret.get()) : Map.of();
+    List<String> secrets = secret.stream().toList();
     return new Authorization() {
       @Override
       public Map<String, String> headers(URI uri, Map<String, String> others, byte[] body) {
@@ -56,8 +58,8 @@ public interface Authorization {
       }
 
       @Override
-      public Optional<String> secret() {
-        return secret;
+      public List<String> secrets() {
+        return secrets;
       }
     };
   }

@@ -2,9 +2,9 @@ package dev.warpwright.adapters.http;
 
 import dev.warpwright.model.ProviderException;
 import java.net.URI;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** An adapter's way to its provider: where, with which headers, and how it fails. Thread-safe. */
 public final class Connection implements AutoCloseable {
@@ -27,7 +27,7 @@ public final class Connection implements AutoCloseable {
       Transport transport,
       Failures failures) {
     this.endpoint = endpoint;
-    this.headers = new LinkedHashMap<>(headers); // in their order
+    this.headers = Map.copyOf(headers);
     this.authorization = authorization;
     this.onlyPublic = onlyPublic;
     this.transport = transport;
@@ -103,12 +103,13 @@ public final class Connection implements AutoCloseable {
       throw failures.notSent(refusal.get(), null);
     }
     Map<String, String> proof = authorization.headers(uri, headers, body);
-    Map<String, String> all = new LinkedHashMap<>(proof);
+    Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     all.putAll(headers);
+    all.putAll(proof); // what it was made for must arrive
     try {
       return sending.send(all);
     } catch (ProviderException e) {
-      if (e.kind() == ProviderException.Kind.HTTP_STATUS && e.status() == UNAUTHORIZED) {
+      if (e.status() == UNAUTHORIZED) {
         authorization.refused(proof);
       }
       throw e;

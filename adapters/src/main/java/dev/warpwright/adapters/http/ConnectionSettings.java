@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -225,15 +226,21 @@ public final class ConnectionSettings {
   }
 
   /**
+   * Whether anything proves the right to call.
+   *
+   * @return true if a key or another authorization is set
+   */
+  public boolean hasCredential() {
+    return authorization != null || key().isPresent();
+  }
+
+  /**
    * Whether the provider itself is to be called, and nothing proves the right to.
    *
    * @return false for another server, which may need nothing
    */
   public boolean lacksCredential() {
-    return authorization == null
-        && key().isEmpty()
-        && !defaults.isSelfHosted()
-        && base().equals(defaults.baseUrl());
+    return !hasCredential() && !defaults.isSelfHosted() && base().equals(defaults.baseUrl());
   }
 
   /**
@@ -263,7 +270,8 @@ public final class ConnectionSettings {
         authorization == null
             ? Authorization.header(defaults.keyHeader(), key, defaults.keyPrefix())
             : authorization.apply(clock);
-    Map<String, String> all = new LinkedHashMap<>(headers);
+    Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    all.putAll(headers);
     all.putAll(own);
     return new Connection(
         endpoint,

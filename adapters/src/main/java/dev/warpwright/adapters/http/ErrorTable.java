@@ -37,7 +37,11 @@ public record ErrorTable(
   /** The code that is never retried on the same target, whatever the status. */
   static final String INSUFFICIENT_QUOTA = "insufficient_quota";
 
+  /** The name that stands for every code that is a number and has no status of its own. */
+  public static final String OTHER_NUMBERS = "#";
+
   private static final int PAYLOAD_TOO_LARGE = 413;
+  private static final Pattern NUMBER = Pattern.compile("\\d+");
   private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9_.-]{1,200}");
   private static final Pattern STATUS = Pattern.compile("[1-5]\\d\\d");
 
@@ -137,7 +141,9 @@ public record ErrorTable(
     if (error.embeddedStatus().isPresent()) {
       return error.embeddedStatus().getAsInt();
     }
-    int byCode = statusByName.getOrDefault(lower(error.code()), 0);
+    String code = lower(error.code());
+    int others = NUMBER.matcher(code).matches() ? statusByName.getOrDefault(OTHER_NUMBERS, 0) : 0;
+    int byCode = statusByName.getOrDefault(code, others);
     return byCode != 0 ? byCode : statusByName.getOrDefault(lower(error.type()), otherwise);
   }
 

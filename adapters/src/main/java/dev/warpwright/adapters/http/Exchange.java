@@ -10,7 +10,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.channels.ClosedByInterruptException;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -164,7 +163,7 @@ final class Exchange {
         read = body.read(buffer, 0, Math.min(buffer.length, MAX_ERROR_BODY_BYTES - kept.size()));
       }
     } catch (IOException e) {
-      rethrowInterrupt(e);
+      Interrupts.rethrow(e);
       // The status says what happened; that its body broke off changes nothing.
     }
     return kept.toByteArray();
@@ -192,23 +191,11 @@ final class Exchange {
 
   /** The failure of a connection, in the moment it is seen. */
   ProviderException broken(IOException failure, boolean headersSeen) throws InterruptedException {
-    rethrowInterrupt(failure);
+    Interrupts.rethrow(failure);
     return transport.isClosed() ? closed(failure) : failures.io(failure, headersSeen);
   }
 
   private ProviderException closed(@Nullable IOException failure) {
     return failures.notSent("The adapter was closed.", failure);
-  }
-
-  /** An interrupt shows as a failure of the connection. */
-  static void rethrowInterrupt(IOException failure) throws InterruptedException {
-    boolean interrupted = Thread.interrupted();
-    for (Throwable cause = failure; cause != null && !interrupted; cause = cause.getCause()) {
-      interrupted =
-          cause instanceof InterruptedException || cause instanceof ClosedByInterruptException;
-    }
-    if (interrupted) {
-      throw new InterruptedException();
-    }
   }
 }

@@ -50,10 +50,14 @@ public final class Failures {
   }
 
   private @Nullable String hide(@Nullable String text) {
-    Optional<String> secret = authorization.secret();
-    return text == null || secret.isEmpty()
-        ? text
-        : text.replace(secret.get(), Redaction.REPLACEMENT);
+    if (text == null) {
+      return null;
+    }
+    String hidden = text;
+    for (String secret : authorization.secrets()) {
+      hidden = hidden.replace(secret, Redaction.REPLACEMENT);
+    }
+    return hidden;
   }
 
   /**
@@ -70,7 +74,13 @@ public final class Failures {
     return error.details().flatMap(details -> requestId(details.path("request_id").asString("")));
   }
 
-  private Optional<String> requestId(String id) {
+  /**
+   * An id of a request that stands elsewhere.
+   *
+   * @param id the id; it may be blank
+   * @return the id, if it is there and of a reasonable length
+   */
+  public Optional<String> requestId(String id) {
     return id.isBlank() || id.length() > LONGEST_REQUEST_ID
         ? Optional.empty()
         : Optional.of(Redaction.redact(Objects.requireNonNull(hide(id))));

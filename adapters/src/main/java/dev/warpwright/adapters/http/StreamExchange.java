@@ -151,7 +151,7 @@ public final class StreamExchange {
         }
       }
     } catch (IOException e) {
-      Exchange.rethrowInterrupt(e);
+      Interrupts.rethrow(e);
       // The answer is complete; how its body ends changes nothing.
     }
   }

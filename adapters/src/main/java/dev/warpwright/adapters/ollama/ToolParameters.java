@@ -1,10 +1,9 @@
 package dev.warpwright.adapters.ollama;
 
-import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.adapters.wire.SchemaReferences;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ToolSpec;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
@@ -25,24 +24,9 @@ import tools.jackson.databind.node.ObjectNode;
 final class ToolParameters {
   /** Keywords that hold nobody to anything. */
   private static final Set<String> ASIDE =
-      Set.of(
-          "$schema",
-          "$id",
-          "$comment",
-          "$defs",
-          "definitions",
-          "title",
-          "default",
-          "examples",
-          "deprecated",
-          "readOnly",
-          "writeOnly");
+      Set.of("title", "default", "examples", "deprecated", "readOnly", "writeOnly");
 
-  private final JsonNode root;
-
-  private ToolParameters(JsonNode root) {
-    this.root = root;
-  }
+  private ToolParameters() {}
 
   /**
    * The function that a tool is.
@@ -50,8 +34,7 @@ final class ToolParameters {
    * @throws ProviderException if its schema refers to itself or to elsewhere
    */
   static ObjectNode function(ToolSpec tool) {
-    JsonNode schema = StrictJson.read(tool.inputSchema().text());
-    ObjectNode parameters = new ToolParameters(schema).write(schema, "#", Set.of());
+    ObjectNode parameters = write(SchemaReferences.inlined(tool.inputSchema()));
     JsonNode words = parameters.remove("description");
     ObjectNode function = StrictJson.mapper().createObjectNode().put("name", tool.name());
     function.put(
@@ -61,34 +44,26 @@ final class ToolParameters {
     return function;
   }
 
-  /** Writes one schema; the references that led to it are those {@code entered}. */
-  private ObjectNode write(JsonNode schema, String path, Set<String> entered) {
-    if (schema.has("$ref")) {
-      return inlined(schema, path, entered);
-    }
+  /** Writes a schema without references. */
+  private static ObjectNode write(JsonNode schema) {
     ObjectNode written = StrictJson.mapper().createObjectNode();
     StringJoiner words = new StringJoiner(", ", "{", "}").setEmptyValue("");
     for (Map.Entry<String, JsonNode> member : schema.properties()) {
       String keyword = member.getKey();
       JsonNode value = member.getValue();
-      String place = path + "/" + keyword;
       switch (keyword) {
         case "type", "description", "enum", "required" -> written.set(keyword, value);
         case "const" -> written.putArray("enum").add(value);
-        case "items" -> written.set(keyword, write(value, place, entered));
+        case "items" -> written.set(keyword, write(value));
         case "anyOf", "oneOf" -> {
           ArrayNode variants = written.putArray("anyOf");
-          value.forEach(variant -> variants.add(write(variant, place, entered)));
+          value.forEach(variant -> variants.add(write(variant)));
         }
         case "properties" -> {
           ObjectNode properties = written.putObject(keyword);
           value
               .properties()
-              .forEach(
-                  inner ->
-                      properties.set(
-                          inner.getKey(),
-                          write(inner.getValue(), place + "/" + inner.getKey(), entered)));
+              .forEach(inner -> properties.set(inner.getKey(), write(inner.getValue())));
         }
         default -> {
           boolean unsaid = keyword.equals("additionalProperties") && value.isBoolean();
@@ -103,27 +78,5 @@ final class ToolParameters {
       written.put("description", (told + " " + words).strip());
     }
     return written;
-  }
-
-  /** What is referred to, with what stands beside the reference. */
-  private ObjectNode inlined(JsonNode schema, String path, Set<String> entered) {
-    String to = schema.path("$ref").asString("");
-    JsonNode target = to.equals("#") ? root : to.startsWith("#/") ? root.at(to.substring(1)) : null;
-    if (target == null || !target.isObject() || entered.contains(to)) {
-      throw RequestRules.refused(
-          "This provider takes no tool whose schema refers to itself or to elsewhere: "
-              + to
-              + " at "
-              + path
-              + ".");
-    }
-    ObjectNode whole = StrictJson.mapper().createObjectNode();
-    target.properties().forEach(member -> whole.set(member.getKey(), member.getValue()));
-    schema.properties().stream()
-        .filter(member -> !member.getKey().equals("$ref"))
-        .forEach(member -> whole.set(member.getKey(), member.getValue()));
-    Set<String> inside = new HashSet<>(entered);
-    inside.add(to);
-    return write(whole, path, inside);
   }
 }

@@ -11,12 +11,11 @@ import dev.warpwright.adapters.protocol.openai.PrivateReasoning;
 import dev.warpwright.adapters.protocol.openai.Quirk;
 import dev.warpwright.adapters.protocol.openai.ReasoningStyle;
 import dev.warpwright.adapters.protocol.openai.ResponsesDialect;
+import dev.warpwright.adapters.wire.UriCoding;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ToolHistory;
 import java.net.URI;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -250,7 +249,7 @@ public final class Vendor {
                 .at(
                     (deployment, streamed) ->
                         "/deployments/"
-                            + segment(deployment)
+                            + UriCoding.segment(deployment)
                             + "/chat/completions?api-version="
                             + apiVersion)
                 .with(Quirk.MODEL_IN_PATH))
@@ -263,10 +262,6 @@ public final class Vendor {
         .errors(VendorErrors.named("Azure OpenAI", "apim-request-id"))
         .keyHeader("api-key")
         .capabilities(WITH_HISTORY);
-  }
-
-  private static String segment(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   /**

@@ -59,23 +59,21 @@ final class VendorErrors {
         Set.of());
   }
 
-  /** Z.ai's numeric codes, of four digits; those that are not known are the server's failure. */
+  /** Z.ai's numeric codes; those that are not known are the server's failure. */
   static ErrorTable zai() {
     Map<String, Integer> codes = new HashMap<>();
-    for (int code = 1000; code < 2000; code++) {
-      codes.put(Integer.toString(code), zaiStatus(code));
-    }
+    codes.put(ErrorTable.OTHER_NUMBERS, 500);
+    put(401, codes, 1000, 1001, 1003, 1005);
+    put(429, codes, 1113, 1302, 1305, 1308, 1309, 1310, 1311);
+    put(429, codes, 1313, 1314, 1315, 1316, 1317, 1318, 1319, 1320, 1321);
+    put(400, codes, 1210, 1211, 1212, 1213, 1214, 1215, 1221, 1222, 1261, 1301);
+    put(403, codes, 1220);
     return OpenAiErrors.table("Z.ai", "x-log-id", codes, Set.of("1261"));
   }
 
-  private static int zaiStatus(int code) {
-    return switch (code) {
-      case 1000, 1001, 1003, 1005 -> 401;
-      case 1113, 1302, 1305, 1308, 1309, 1310, 1311 -> 429;
-      case 1313, 1314, 1315, 1316, 1317, 1318, 1319, 1320, 1321 -> 429;
-      case 1210, 1211, 1212, 1213, 1214, 1215, 1221, 1222, 1261, 1301 -> 400;
-      case 1220 -> 403;
-      default -> 500;
-    };
+  private static void put(int status, Map<String, Integer> statusByName, int... codes) {
+    for (int code : codes) {
+      statusByName.put(Integer.toString(code), status);
+    }
   }
 }

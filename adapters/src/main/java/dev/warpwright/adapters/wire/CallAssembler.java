@@ -33,9 +33,6 @@ import tools.jackson.databind.node.StringNode;
  * their coming.
  */
 public final class CallAssembler {
-  /** How many calls an answer may have; indices are below. */
-  private static final int MAX_CALLS = 128;
-
   private static final int NO_INDEX = -1;
 
   private final Failures failures;
@@ -43,6 +40,8 @@ public final class CallAssembler {
   private final ModelCall asked;
   private final String argumentsMember;
   private final List<Open> calls = new ArrayList<>();
+  private @Nullable StreamEvent checked; // the last event with arguments that are no text
+  private boolean checkedRepeats;
 
   /**
    * Begins an answer.
@@ -96,12 +95,21 @@ public final class CallAssembler {
     call.name = name == null ? call.name : name;
     if (arguments.isContainer()) {
       call.whole = arguments;
-      call.repeatsKeys |= RepeatedKeys.below(utf8(event.data()), argumentsMember);
+      call.repeatsKeys |= repeatsKeys(event);
     }
     if (call.arguments.length() + piece.length() > ToolArguments.MAX_BYTES) {
       throw broken(ToolArguments.TOO_LONG);
     }
     call.arguments.append(piece);
+  }
+
+  /** Looked at once for all fragments of an event: its text is as long as they are many. */
+  private boolean repeatsKeys(StreamEvent event) {
+    if (!event.equals(checked)) {
+      checked = event;
+      checkedRepeats = RepeatedKeys.below(utf8(event.data()), argumentsMember);
+    }
+    return checkedRepeats;
   }
 
   private int index(JsonNode given) {
@@ -111,8 +119,9 @@ public final class CallAssembler {
     if (!given.isIntegralNumber()
         || !given.canConvertToInt()
         || given.intValue() < 0
-        || given.intValue() >= MAX_CALLS) {
-      throw broken("has a tool call whose index is not between 0 and " + (MAX_CALLS - 1) + ".");
+        || given.intValue() >= CallReader.MAX_CALLS) {
+      throw broken(
+          "has a tool call whose index is not between 0 and " + (CallReader.MAX_CALLS - 1) + ".");
     }
     return given.intValue();
   }
@@ -163,8 +172,8 @@ public final class CallAssembler {
   }
 
   private Open open(int index) {
-    if (calls.size() == MAX_CALLS) {
-      throw broken("has more tool calls than the bound of " + MAX_CALLS + ".");
+    if (calls.size() == CallReader.MAX_CALLS) {
+      throw broken(CallReader.TOO_MANY);
     }
     Open call = new Open(index);
     place(call);

@@ -19,6 +19,15 @@ import tools.jackson.databind.JsonNode;
  * as text or as the object itself.
  */
 public final class CallReader {
+  /** How many calls an answer may have. */
+  static final int MAX_CALLS = 128;
+
+  /** What is wrong with an answer that crosses the bound. */
+  static final String TOO_MANY = "has more tool calls than the bound of " + MAX_CALLS + ".";
+
+  /** What is wrong with an answer whose arguments would be lost. */
+  public static final String NO_TEXT = "has a fragment of a tool call that is no text.";
+
   private final Failures failures;
   private final HttpHeaders headers;
   private final ModelCall asked;
@@ -82,6 +91,9 @@ public final class CallReader {
   }
 
   ToolCall next(@Nullable String givenId, @Nullable String name, JsonNode given) {
+    if (ordinal == MAX_CALLS) {
+      throw broken(TOO_MANY);
+    }
     String id = id(givenId);
     if (!ids.add(id)) {
       throw broken("has two tool calls with the same id.");

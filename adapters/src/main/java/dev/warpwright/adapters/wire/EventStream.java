@@ -102,9 +102,11 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
 
   @Override
   public boolean read(byte[] bytes, int length) throws InterruptedException {
-    if (!begun) {
-      begun = true;
-      document = events.isDocument(bytes[0]) ? new ByteArrayOutputStream() : null;
+    for (int i = 0; i < length && !begun; i++) {
+      if (!isSpace(bytes[i])) { // which may stand before a document, and says nothing in a stream
+        begun = true;
+        document = events.isDocument(bytes[i]) ? new ByteArrayOutputStream() : null;
+      }
     }
     if (document != null) {
       document.write(bytes, 0, Math.min(length, MAX_DOCUMENT_BYTES - document.size()));
@@ -123,6 +125,10 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
   }
 
   /** Whether anything came that is a sign of life. */
+  private static boolean isSpace(byte b) {
+    return b == ' ' || b == '\n' || b == '\r' || b == '\t';
+  }
+
   private boolean readEvents(byte[] bytes, int length) throws InterruptedException {
     boolean came = false;
     events.feed(bytes, length);

@@ -46,6 +46,24 @@ public final class RequestRules {
   }
 
   /**
+   * A member of provider options that the protocol's writer adds to.
+   *
+   * @param options the options
+   * @param name the member's name
+   * @return the object; a new one, already in its place, if there is none
+   * @throws dev.warpwright.model.ProviderException if it is no object
+   */
+  public static ObjectNode object(ObjectNode options, String name) {
+    if (!options.has(name)) {
+      return options.putObject(name);
+    }
+    if (options.get(name) instanceof ObjectNode given) {
+      return given;
+    }
+    throw refused("The provider option " + name + " must be a JSON object.");
+  }
+
+  /**
    * Whether tools are offered.
    *
    * @param call what is asked

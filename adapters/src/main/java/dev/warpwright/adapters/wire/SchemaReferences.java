@@ -125,8 +125,8 @@ public final class SchemaReferences {
       }
     }
     JsonNode all = written;
-    if (schema.path("$ref").isString()) {
-      all = both(target(schema.get("$ref").stringValue(), path, entered, depth), all);
+    if (schema.has("$ref")) { // one that is no text refers to nothing that is known
+      all = both(target(schema.get("$ref").asString(""), path, entered, depth), all);
     }
     for (JsonNode inner : schema.path("allOf")) {
       all = both(inlined(inner, path + "/allOf", entered, depth + 1), all);

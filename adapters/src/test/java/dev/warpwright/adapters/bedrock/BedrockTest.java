@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.AccessToken;
 import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.http.RawServer;
 import dev.warpwright.adapters.http.RawServer.Close;
@@ -228,6 +229,48 @@ final class BedrockTest {
               .contains(
                   "SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-source,"));
       assertFalse(request.contains("s3cret"));
+    }
+  }
+
+  @Test
+  void a_header_of_the_program_takes_no_place_of_one_that_is_signed() throws Exception {
+    try (RawServer server = hello();
+        HttpAdapter adapter =
+            at(server)
+                .credentials(AwsCredentials.of("AKID", "s", "token"))
+                .header("x-amz-date", "19700101T000000Z")
+                .header("X-Amz-Security-Token", "other")
+                .build()) {
+      adapter.model("m").generate(HI);
+      String request = server.requests().getFirst();
+      assertEquals("20261130T080000Z", header(request, "x-amz-date"));
+      assertEquals("token", header(request, "x-amz-security-token"));
+      assertFalse(request.contains("1970") || request.contains("other"), request);
+    }
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // a source that breaks its contract
+  void a_source_without_credentials_is_a_target_that_cannot_be_reached() throws Exception {
+    try (RawServer server = hello();
+        HttpAdapter adapter = at(server).credentials(() -> null).build()) {
+      assertEquals(ProviderException.Kind.CONNECT, failure(adapter).kind());
+    }
+  }
+
+  @Test
+  @Tag("Y34")
+  void a_source_of_tokens_wins_over_the_keys_of_the_environment() throws Exception {
+    Map<String, String> environment =
+        Map.of("AWS_ACCESS_KEY_ID", "A", "AWS_SECRET_ACCESS_KEY", "s");
+    try (RawServer server = hello();
+        HttpAdapter adapter =
+            at(server)
+                .fromEnvironment(environment::get)
+                .tokens(() -> AccessToken.of("own"))
+                .build()) {
+      adapter.model("m").generate(HI);
+      assertEquals("Bearer own", header(server.requests().getFirst(), "authorization"));
     }
   }
 

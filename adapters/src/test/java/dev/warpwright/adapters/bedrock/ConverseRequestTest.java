@@ -130,6 +130,24 @@ final class ConverseRequestTest {
                 .build()));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"additionalModelRequestFields\":\"x\"}",
+        "{\"additionalModelRequestFields\":{\"thinking\":[]}}",
+        "{\"inferenceConfig\":7}"
+      })
+  void an_option_that_is_added_to_must_be_an_object(String options) {
+    ModelCall call =
+        call(HI)
+            .maxTokens(OptionalInt.of(9_000))
+            .reasoning(Optional.of(Reasoning.effort(Reasoning.Effort.LOW)))
+            .providerOptions(Json.parse(options))
+            .build();
+    ProviderException refused = assertThrows(ProviderException.class, () -> body(call));
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
+  }
+
   @Test
   void roles_alternate_and_what_is_blank_is_left_out() {
     assertEquals(

@@ -191,6 +191,21 @@ final class ConverseStreamTest {
   }
 
   @Test
+  @Tag("Y40")
+  void input_that_is_no_text_is_never_lost() {
+    for (String given : List.of("{\"a\":1}", "[1]")) {
+      Played played =
+          play(
+              START,
+              startCall(0, "t", "f"),
+              delta(0, "{\"toolUse\":{\"input\":" + given + "}}"),
+              stop("tool_use"),
+              METADATA);
+      assertEquals(Kind.PROTOCOL, played.failure().kind());
+    }
+  }
+
+  @Test
   void a_fragment_of_a_call_that_did_not_begin_breaks_the_protocol() {
     for (BinaryEvent before : List.of(START, text(0, "x"), stopBlock(0))) {
       Played played = play(START, before, input(0, "{}"), stop("tool_use"), METADATA);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.adapters.wire.UriCoding;
 import dev.warpwright.model.InvalidRequestException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

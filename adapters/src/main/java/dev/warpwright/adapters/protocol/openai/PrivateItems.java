@@ -1,12 +1,11 @@
 package dev.warpwright.adapters.protocol.openai;
 
 import dev.warpwright.adapters.wire.CallReader;
+import dev.warpwright.adapters.wire.PartName;
 import dev.warpwright.json.StrictJson;
-import dev.warpwright.model.Digest;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
-import dev.warpwright.model.ToolCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +26,6 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class PrivateItems {
   private static final String PROTOCOL = "openai-responses";
-  private static final int HEX_DIGITS = 16;
 
   private final String modelId;
   private final List<JsonNode> items = new ArrayList<>();
@@ -63,7 +61,7 @@ final class PrivateItems {
    * @return them as one piece; empty if there are none that can be replayed
    */
   Optional<ProviderState> before(Part follower) {
-    return take(name(follower));
+    return take(PartName.of(follower));
   }
 
   /** Takes the items behind which nothing follows. */
@@ -99,16 +97,6 @@ final class PrivateItems {
     return item.path("type").asString("").equals("reasoning");
   }
 
-  /** A call by its id, a text by what it says: both are the same when they come from a log. */
-  private static String name(@Nullable Part follower) {
-    return switch (follower) {
-      case ToolCall call -> "call " + call.id();
-      case Part.Text(String text) ->
-          "text " + Digest.hex(StrictJson.cleanText(text)).substring(0, HEX_DIGITS);
-      case null, default -> "none";
-    };
-  }
-
   /**
    * The items to replay; none if they may not be sent.
    *
@@ -122,7 +110,7 @@ final class PrivateItems {
     }
     JsonNode piece = StrictJson.read(state.data().text());
     String before = piece.path("before").asString("");
-    boolean parted = !before.isEmpty() && !before.equals(name(next));
+    boolean parted = !before.isEmpty() && !before.equals(PartName.of(next));
     return parted || !(piece.path("items") instanceof ArrayNode kept)
         ? List.of()
         : List.copyOf(kept.values());

@@ -188,6 +188,17 @@ final class MessagesRequestTest {
 
   @Test
   @Tag("R376")
+  void an_option_that_is_added_to_must_be_an_object() {
+    ModelCall call =
+        ModelCall.builder(List.of(Message.user("?")))
+            .reasoning(Optional.of(Reasoning.effort(Reasoning.Effort.LOW)))
+            .providerOptions(Json.parse("{\"output_config\":[1]}"))
+            .build();
+    ProviderException refused = assertThrows(ProviderException.class, () -> body(call, OFF));
+    assertEquals(ProviderException.Kind.UNSUPPORTED, refused.kind());
+  }
+
+  @Test
   void options_of_the_provider_add_members_and_override_none() {
     ModelCall call =
         ModelCall.builder(List.of(Message.user("?")))

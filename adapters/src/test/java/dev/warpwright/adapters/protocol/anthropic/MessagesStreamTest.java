@@ -307,6 +307,21 @@ final class MessagesStreamTest {
   }
 
   @Test
+  @Tag("Y40")
+  void input_that_is_no_text_is_never_lost() {
+    for (String given : List.of("{\"a\":1}", "[1]")) {
+      String fragment =
+          event(
+              "content_block_delta",
+              "\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":"
+                  + given
+                  + "}");
+      Played played = play(START, startCall(0, "a", "f", "{}"), fragment, delta("tool_use"));
+      assertEquals(Kind.PROTOCOL, played.failure().kind());
+    }
+  }
+
+  @Test
   @Tag("Y41")
   void calls_without_an_id_get_stable_distinct_ones_and_two_with_the_same_are_refused() {
     String bare = "{\"type\":\"tool_use\",\"name\":\"f\"}";

@@ -342,6 +342,21 @@ final class ChatResponseTest {
         message("{\"content\":\"x\"}", reason).finishReason());
   }
 
+  @Test
+  @Tag("Y40")
+  void a_whole_answer_has_as_many_calls_as_a_stream_and_no_more() {
+    String call = "{\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},";
+    String calls = call.repeat(127) + call.substring(0, call.length() - 1);
+    assertEquals(
+        128,
+        message("{\"tool_calls\":[" + calls + "]}", "\"tool_calls\"").message().toolCalls().size());
+    ProviderException broken =
+        assertThrows(
+            ProviderException.class,
+            () -> message("{\"tool_calls\":[" + call + calls + "]}", "\"tool_calls\""));
+    assertTrue(broken.getMessage().contains("128"), broken.getMessage());
+  }
+
   // --- usage -------------------------------------------------------------------------------------
 
   private static Usage usage(String usage) {

@@ -546,7 +546,9 @@ final class ChatStreamTest {
       strings = {
         "{\"error\":{\"code\":429,\"message\":\"no\"}}",
         "{\n  \"error\": {\"type\": \"rate_limit_error\"}\n}\n",
-        "{\"message\":\"no\",\"code\":429}"
+        "{\"message\":\"no\",\"code\":429}",
+        "\n\n{\"error\":{\"code\":429}}",
+        "\r\n \t[{\"error\":{\"code\":429}}]"
       })
   @Tag("Y16")
   @Tag("FR-X05")

@@ -1,20 +1,38 @@
-package dev.warpwright.adapters.bedrock;
+package dev.warpwright.adapters.wire;
 
+import dev.warpwright.adapters.http.Refusal;
 import java.nio.charset.StandardCharsets;
 
 /** Percent-encoding as Signature Version 4 has it: every byte but RFC 3986's unreserved ones. */
-final class UriCoding {
+public final class UriCoding {
   private static final String UNRESERVED = "-_.~";
 
   private UriCoding() {}
 
-  /** A text as one segment of a path; a slash in it is none. */
-  static String segment(String text) {
-    return encoded(text, UNRESERVED);
+  /**
+   * A model's id as one segment of a path; a slash in it is none.
+   *
+   * @param modelId the id
+   * @return its encoded form
+   * @throws dev.warpwright.model.InvalidRequestException if it is blank, or {@code .} or {@code
+   *     ..}, which servers take for another path
+   */
+  public static String segment(String modelId) {
+    if (modelId.isBlank() || modelId.equals(".") || modelId.equals("..")) {
+      throw Refusal.configuration(
+          "A model id that becomes part of a path must not be blank, \".\" or \"..\", but is \"%s\"."
+              .formatted(modelId));
+    }
+    return encoded(modelId, UNRESERVED);
   }
 
-  /** A whole path; slashes stay. */
-  static String path(String path) {
+  /**
+   * A whole path, encoded once more.
+   *
+   * @param path the path; its slashes stay
+   * @return its encoded form
+   */
+  public static String path(String path) {
     return encoded(path, UNRESERVED + "/");
   }
 
