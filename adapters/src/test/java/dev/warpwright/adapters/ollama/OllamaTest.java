@@ -17,6 +17,7 @@ import com.github.tomakehurst.wiremock.WireMockServer;
 import dev.warpwright.adapters.HttpAdapter;
 import dev.warpwright.adapters.http.RawServer;
 import dev.warpwright.adapters.http.RawServer.Close;
+import dev.warpwright.model.Capability;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -445,7 +446,10 @@ final class OllamaTest {
   @Tag("Y50")
   void a_model_takes_text_and_tools_and_no_history_of_tools_of_others() {
     ModelCapabilities capabilities = adapter.model("m").capabilities();
-    assertEquals(ModelCapabilities.TEXT_AND_TOOLS, capabilities);
+    assertEquals(
+        ModelCapabilities.of(
+            Capability.STREAMING, Capability.TOOLS, Capability.PARALLEL_TOOL_CALLS),
+        capabilities);
     assertEquals(ToolHistory.NONE, capabilities.toolHistory());
   }
 }
