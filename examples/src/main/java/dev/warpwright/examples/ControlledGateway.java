@@ -168,7 +168,7 @@ final class ControlledGateway {
           ask(Route.of(QUICK), "eight ".repeat(4_000)).maxTokens(40_000));
 
       out.println("The account of " + TENANT + ": " + describe(budgets.snapshot(TENANT)));
-      out.println("Left behind: " + gateway.diagnostics().liveTasks().size() + " tasks.");
+      out.println("Left behind: " + gateway.diagnostics().abandonedTasks().size() + " tasks.");
     }
   }
 
