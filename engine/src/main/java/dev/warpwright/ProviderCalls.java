@@ -167,7 +167,7 @@ final class ProviderCalls implements Calls {
         yield new CallEnd.Answered(response, value(dispatch, response.usage()), false);
       }
       case Outcome.Failure<ModelResponse>(ProviderException cause)
-          when cause.kind() == ProviderException.Kind.UNSUPPORTED -> {
+          when cause.kind() == ProviderException.Kind.UNSUPPORTED && !delivery.isShown() -> {
         tell("reconciling tokens", () -> permit.reconcile(0));
         yield new CallEnd.Unsupported(cause);
       }

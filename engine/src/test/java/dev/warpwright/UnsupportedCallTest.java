@@ -19,6 +19,7 @@ import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.AttemptsExhaustedException;
 import dev.warpwright.model.NoEligibleTargetException;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.StreamBrokenException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,21 @@ final class UnsupportedCallTest {
     try (TextStream stream = spine.gateway().streamText(request(A, B))) {
       assertEquals("hi", stream.collect().text());
     }
+  }
+
+  /** An adapter that says so behind output has sent something after all. */
+  @Test
+  @Tag("R136")
+  @Tag("FR-F01")
+  void behind_output_it_is_a_broken_stream_and_no_other_target_goes_on() {
+    spine.a.breaks(unsupported(), "Hel", "lo");
+    spine.b.says("never");
+
+    try (TextStream stream = spine.gateway().streamText(request(A, B))) {
+      var broken = assertThrows(StreamBrokenException.class, stream::collect);
+      assertEquals("Hello", broken.partialText());
+    }
+    assertEquals(0, spine.b.count());
   }
 
   @Test
