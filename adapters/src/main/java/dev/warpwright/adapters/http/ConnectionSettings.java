@@ -254,8 +254,8 @@ public final class ConnectionSettings {
   public Connection connect(Map<String, String> own, ErrorTable table) {
     URI base = base();
     Optional<String> key = key();
-    boolean secret = authorization != null || key.isPresent();
-    Endpoint endpoint = Endpoint.of(base, allowCleartext || (!secret && defaults.isSelfHosted()));
+    boolean cleartext = allowCleartext || (!hasCredential() && defaults.isSelfHosted());
+    Endpoint endpoint = Endpoint.of(base, cleartext);
     if (lacksCredential()) {
       throw Refusal.configuration(
           "%1$s needs an API key: call apiKey(…), or fromEnvironment() with %2$s set. For a compatible server that needs none, set its baseUrl(…)."
