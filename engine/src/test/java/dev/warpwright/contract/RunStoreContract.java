@@ -32,6 +32,7 @@ import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunStore.Claim;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Runs;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
@@ -134,7 +135,8 @@ public abstract class RunStoreContract {
   }
 
   private static Append append(RunKey run, long expected, Writer writer, List<RunEvent> events) {
-    return new Append(run, expected, writer, NOON.plusNanos(expected), events, RunStatus.RUNNING);
+    return new Append(
+        run, expected, writer, NOON.plusNanos(expected), events, Standing.of(RunStatus.RUNNING));
   }
 
   private List<RunEvent> events(RunKey run) {
@@ -207,7 +209,7 @@ public abstract class RunStoreContract {
               owner,
               NOON.plusSeconds(1),
               List.of(step(7), step(8)),
-              RunStatus.COMPLETED);
+              Standing.of(RunStatus.COMPLETED));
       ConflictException conflict =
           assertThrows(ConflictException.class, () -> store.append(refused, soon()));
       assertTrue(conflict.getMessage().contains("r1"), conflict.getMessage());
@@ -327,7 +329,8 @@ public abstract class RunStoreContract {
     RunKey run = run("r1");
     Writer owner = create(store, run);
     Append early =
-        new Append(run, 1, owner, NOON.minusNanos(1), List.of(step(2)), RunStatus.COMPLETED);
+        new Append(
+            run, 1, owner, NOON.minusNanos(1), List.of(step(2)), Standing.of(RunStatus.COMPLETED));
 
     assertThrows(InvalidRequestException.class, () -> store.append(early, soon()));
 
@@ -516,7 +519,13 @@ public abstract class RunStoreContract {
     Instant later = NOON.plusSeconds(5);
 
     store.append(
-        new Append(run, 1, owner, later, List.of(step(1), step(2)), RunStatus.WAITING_APPROVAL),
+        new Append(
+            run,
+            1,
+            owner,
+            later,
+            List.of(step(1), step(2)),
+            Standing.of(RunStatus.WAITING_APPROVAL)),
         soon());
 
     assertEquals(
@@ -769,7 +778,8 @@ public abstract class RunStoreContract {
         () -> store.append(append(run, 3, log.getFirst().writer()), soon()));
     Writer owner = store.acquire(run, soon()).orElseThrow();
     store.append(
-        new Append(run, 3, owner, NOON.plusSeconds(1), List.of(step(2)), RunStatus.RUNNING),
+        new Append(
+            run, 3, owner, NOON.plusSeconds(1), List.of(step(2)), Standing.of(RunStatus.RUNNING)),
         soon());
     assertEquals(4, events(run).size());
   }
@@ -835,7 +845,9 @@ public abstract class RunStoreContract {
             new RunEvent.ToolStarted(1, 0, "c1", "refund", EffectClass.ONCE, input, "key-1", 1),
             new RunEvent.RunSuspended(
                 RunEvent.RunSuspended.Reason.RECONCILIATION, List.of("c1"), Optional.empty()));
-    store.append(new Append(run, 1, owner, NOON, events, RunStatus.NEEDS_RECONCILIATION), soon());
+    store.append(
+        new Append(run, 1, owner, NOON, events, Standing.of(RunStatus.NEEDS_RECONCILIATION)),
+        soon());
     store.release(run, owner);
     return run;
   }
@@ -980,7 +992,7 @@ public abstract class RunStoreContract {
                     RunEvent.RunSuspended.Reason.APPROVAL,
                     List.of("approval_1"),
                     Optional.empty())),
-            RunStatus.WAITING_APPROVAL),
+            Standing.of(RunStatus.WAITING_APPROVAL)),
         soon());
     Runs runs = Runs.in(store);
     runs.reconcile(decided, verdict("ann"));
