@@ -116,6 +116,12 @@ public record AgentResult(
     return switch (status()) {
       case COMPLETED -> this;
       case FAILED -> throw failure().orElseThrow();
+      case WAITING ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s waits.".formatted(run()),
+              run().runId(),
+              true);
       case WAITING_APPROVAL ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,

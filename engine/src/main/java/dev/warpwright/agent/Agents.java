@@ -581,7 +581,8 @@ public final class Agents {
         agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
-        imported);
+        imported,
+        Optional.empty());
   }
 
   /** Work on an owned run. */
@@ -687,6 +688,7 @@ public final class Agents {
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
+      case WAITING -> Optional.empty(); // flows only
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))

@@ -21,11 +21,27 @@ import java.util.Optional;
  * <p>Events are stored for ever. A component is never renamed or removed, and a new one is
  * optional.
  */
-public sealed interface RunEvent {
+public sealed interface RunEvent
+    permits FlowEvent,
+        RunEvent.RunStarted,
+        RunEvent.StepStarted,
+        RunEvent.RouteBound,
+        RunEvent.ModelResponded,
+        RunEvent.ApprovalRequested,
+        RunEvent.ApprovalDecided,
+        RunEvent.ToolStarted,
+        RunEvent.ToolFinished,
+        RunEvent.ToolReconciled,
+        RunEvent.RunSuspended,
+        RunEvent.RunResumed,
+        RunEvent.CancelRequested,
+        RunEvent.RunCancelled,
+        RunEvent.RunCompleted,
+        RunEvent.RunFailed {
   /**
    * A fresh run was accepted.
    *
-   * @param agentId the agent
+   * @param agentId the agent or the flow
    * @param agentVersion its version
    * @param fingerprint digests of what the run was asked with, by part
    * @param idempotencyKey the key under which it was claimed
@@ -37,6 +53,7 @@ public sealed interface RunEvent {
    *     RunState#DEFAULT_MAX_BYTES}
    * @param imported whether tools were called in the conversation before the run began: then every
    *     step, also after a reload, goes to models only that take them
+   * @param input what a flow was given; empty for an agent
    */
   record RunStarted(
       String agentId,
@@ -48,7 +65,8 @@ public sealed interface RunEvent {
       List<Target> targets,
       Map<String, String> metadata,
       Optional<Long> maxStateBytes,
-      boolean imported)
+      boolean imported,
+      Optional<Json> input)
       implements RunEvent {
     /**
      * A run of no import whose state may become as large as by default.
@@ -81,7 +99,49 @@ public sealed interface RunEvent {
           targets,
           metadata,
           Optional.empty(),
-          false);
+          false,
+          Optional.empty());
+    }
+
+    /**
+     * The first event of a flow's run.
+     *
+     * @param flowId the flow
+     * @param version its version
+     * @param fingerprint digests of what the run was asked with, by part
+     * @param idempotencyKey the key under which it was claimed
+     * @param input what it was given
+     * @param metadata the program's own notes
+     * @return the event
+     */
+    public static RunStarted ofFlow(
+        String flowId,
+        String version,
+        Map<String, String> fingerprint,
+        Optional<String> idempotencyKey,
+        Json input,
+        Map<String, String> metadata) {
+      return new RunStarted(
+          flowId,
+          version,
+          fingerprint,
+          idempotencyKey,
+          List.of(),
+          1,
+          List.of(),
+          metadata,
+          Optional.empty(),
+          false,
+          Optional.of(input));
+    }
+
+    /**
+     * Who can drive the run, as stores have it in their index.
+     *
+     * @return the agent's id, or {@code flow:} and the flow's
+     */
+    public String drivenBy() {
+      return input.isPresent() ? "flow:" + agentId : agentId;
     }
 
     /** Copies the collections. */
@@ -335,8 +395,12 @@ public sealed interface RunEvent {
     public enum Reason {
       /** Decisions on approvals. */
       APPROVAL,
-      /** A verdict on a tool whose outcome is unknown. */
-      RECONCILIATION
+      /** A verdict on a tool or step whose outcome is unknown. */
+      RECONCILIATION,
+      /** A signal. */
+      SIGNAL,
+      /** A time. */
+      TIMER
     }
 
     /** Copies the list. */
@@ -384,8 +448,21 @@ public sealed interface RunEvent {
    * @param text the text of all the model's answers, joined
    * @param steps how many steps it took
    * @param usage the tokens of all steps
+   * @param output what a flow returned
    */
-  record RunCompleted(String text, int steps, Usage usage) implements RunEvent {
+  record RunCompleted(String text, int steps, Usage usage, Optional<Json> output)
+      implements RunEvent {
+    /**
+     * The end of an agent's run.
+     *
+     * @param text the text of all the model's answers, joined
+     * @param steps how many steps it took
+     * @param usage the tokens of all steps
+     */
+    public RunCompleted(String text, int steps, Usage usage) {
+      this(text, steps, usage, Optional.empty());
+    }
+
     /** Shows how long the text is, not what it says. */
     @Override
     public String toString() {

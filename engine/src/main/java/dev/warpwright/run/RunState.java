@@ -35,8 +35,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +68,8 @@ public final class RunState {
   private int step;
   private boolean stepAnswered = true;
   private List<CallState> calls = List.of();
+  private final Optional<FlowJournal> flow;
+  private Optional<Json> output = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
@@ -91,6 +95,7 @@ public final class RunState {
     }
     this.run = first.run();
     this.started = begin;
+    this.flow = begin.input().isPresent() ? Optional.of(new FlowJournal()) : Optional.empty();
     this.startedAt = first.time();
     this.updatedAt = first.time();
     this.sequence = 1;
@@ -136,8 +141,9 @@ public final class RunState {
       case RunResumed event -> runResumed();
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
-      case RunCompleted event -> runCompleted(logged);
+      case RunCompleted event -> runCompleted(logged, event);
       case RunFailed event -> runFailed(logged, event);
+      case FlowEvent event -> flowEvent(logged, event);
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
@@ -148,8 +154,35 @@ public final class RunState {
     return DIGEST.matcher(text).matches();
   }
 
+  private void flowEvent(LoggedEvent logged, FlowEvent event) {
+    requireAtWork(logged);
+    require(
+        logged,
+        cancellation == null || !begins(event) || event.position().startsWith("cancel/"),
+        "nothing begins after a request to cancel");
+    require(logged, flow.isPresent(), "only a flow makes such calls");
+    flow.get()
+        .apply(event)
+        .ifPresent(
+            rule -> {
+              throw refused(logged, rule);
+            });
+  }
+
+  /** Whether an event is the beginning of something, not its end. */
+  private static boolean begins(FlowEvent event) {
+    return switch (event) {
+      case FlowEvent.FlowStepFinished end -> false;
+      case FlowEvent.SignalTimedOut end -> false;
+      case FlowEvent.TimerFired end -> false;
+      case FlowEvent.ParallelFinished end -> false;
+      default -> true;
+    };
+  }
+
   private void stepStarted(LoggedEvent logged, StepStarted event) {
     requireRunning(logged);
+    require(logged, flow.isEmpty(), "a flow asks no model itself");
     require(logged, calls.isEmpty(), "a step starts when every call is answered");
     require(
         logged,
@@ -191,6 +224,11 @@ public final class RunState {
     requireRunning(logged);
     require(logged, isDigest(event.digest()), "a digest is \"sha256:\" and 64 hex digits");
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
+    if (flow.isPresent()) {
+      require(logged, flow.get().asked(event), "an approval is asked for at a place of its own");
+      approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+      return;
+    }
     int index =
         find(
             logged,
@@ -205,12 +243,16 @@ public final class RunState {
   }
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
-    int index =
-        find(
-            logged,
-            call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
-            "a decision answers a pending request");
-    calls.set(index, calls.get(index).decided(event));
+    if (flow.isPresent()) {
+      require(logged, flow.get().decided(event), "a decision answers a pending request");
+    } else {
+      int index =
+          find(
+              logged,
+              call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
+              "a decision answers a pending request");
+      calls.set(index, calls.get(index).decided(event));
+    }
     approvals.computeIfPresent(
         event.requestId(), (id, asked) -> new Approval(asked.request(), Optional.of(event)));
   }
@@ -245,6 +287,11 @@ public final class RunState {
 
   private void toolReconciled(LoggedEvent logged, ToolReconciled event) {
     requireDriven(logged);
+    if (flow.isPresent()) {
+      require(
+          logged, flow.get().reconciled(event), "a verdict is given on a step in doubt, under its key");
+      return;
+    }
     int index =
         find(
             logged,
@@ -291,14 +338,21 @@ public final class RunState {
         requireAtWork(logged);
         require(
             logged,
-            calls.stream().anyMatch(CallState::isInDoubt),
+            calls.stream().anyMatch(CallState::isInDoubt)
+                || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent(),
             "a run waits for verdicts on calls in doubt");
+        flow.ifPresent(journal -> journal.suspendedOver(event.awaited()));
         calls.replaceAll(
             call ->
                 call.isInDoubt() && event.awaited().contains(call.call().id())
                     ? call.suspendedOver()
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
+      }
+      case SIGNAL, TIMER -> {
+        requireRunning(logged);
+        require(logged, flow.isPresent(), "only a flow waits for a time or a signal");
+        status = RunStatus.WAITING;
       }
     }
     suspension = event;
@@ -325,7 +379,7 @@ public final class RunState {
     require(logged, cancellation != null, "a run is cancelled after somebody asked for it");
     require(
         logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
+        !needsVerdict(),
         "a run does not end while it needs a verdict on a tool");
     if (!stepAnswered) {
       cost.add(event.attempts());
@@ -335,8 +389,14 @@ public final class RunState {
     status = RunStatus.CANCELLED;
   }
 
-  private void runCompleted(LoggedEvent logged) {
+  private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
+    output = event.output();
+    if (flow.isPresent()) {
+      require(logged, output.isPresent(), "a flow completes with what it returned");
+      status = RunStatus.COMPLETED;
+      return;
+    }
     require(
         logged,
         step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
@@ -348,13 +408,18 @@ public final class RunState {
     requireRunning(logged);
     require(
         logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
+        !needsVerdict(),
         "a run does not end while it needs a verdict on a tool");
     if (!stepAnswered) { // else the answer brought the attempts of the step
       cost.add(event.attempts());
     }
     failure = event;
     status = RunStatus.FAILED;
+  }
+
+  private boolean needsVerdict() {
+    return calls.stream().anyMatch(CallState::needsVerdict)
+        || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent();
   }
 
   private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
@@ -438,12 +503,17 @@ public final class RunState {
    * @return the status, and from when on a driver may take the run up
    */
   public Standing standing() {
-    return new Standing(status, due());
+    Set<String> signals =
+        status == RunStatus.WAITING
+            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
+            : Set.of();
+    return new Standing(status, due(), signals);
   }
 
   private Optional<Instant> due() {
     return switch (status) {
       case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
+      case WAITING -> flow.flatMap(FlowJournal::due);
       case WAITING_APPROVAL ->
           pendingApprovals().isEmpty()
               ? Optional.of(updatedAt)
@@ -451,7 +521,7 @@ public final class RunState {
                   .flatMap(request -> request.expiresAt().stream())
                   .min(Instant::compareTo);
       case NEEDS_RECONCILIATION ->
-          calls.stream().anyMatch(CallState::needsVerdict)
+          needsVerdict()
               ? Optional.empty()
               : Optional.of(updatedAt);
       case COMPLETED, FAILED, CANCELLED -> Optional.empty();
@@ -493,6 +563,9 @@ public final class RunState {
    * @return the requests without a decision
    */
   public List<ApprovalRequested> pendingApprovals() {
+    if (flow.isPresent()) {
+      return flow.get().pendingApprovals().toList();
+    }
     return calls.stream()
         .filter(CallState::awaitsApproval)
         .map(state -> state.approval().orElseThrow())
@@ -520,6 +593,24 @@ public final class RunState {
    */
   public List<CallState> inDoubt() {
     return calls.stream().filter(CallState::isInDoubt).toList();
+  }
+
+  /**
+   * The calls of a flow.
+   *
+   * @return its journal, empty for an agent's run
+   */
+  public Optional<FlowJournal> flow() {
+    return flow;
+  }
+
+  /**
+   * What a flow returned.
+   *
+   * @return the value, once the flow has completed
+   */
+  public Optional<Json> output() {
+    return output;
   }
 
   /**
@@ -636,7 +727,7 @@ public final class RunState {
     return status == RunStatus.CANCEL_REQUESTED
         || (status == RunStatus.NEEDS_RECONCILIATION
             && cancellation != null
-            && calls.stream().noneMatch(CallState::needsVerdict));
+            && !needsVerdict());
   }
 
   /**
