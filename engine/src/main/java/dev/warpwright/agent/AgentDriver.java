@@ -502,6 +502,7 @@ final class AgentDriver {
           OUTPUT_SCHEMA,
           OUTPUT_REFUSAL,
           OUTPUT_TRUNCATION,
+          NON_DETERMINISM,
           PROVIDER_TOOL -> // to ask the model again would run the provider's tool again
           false;
     };

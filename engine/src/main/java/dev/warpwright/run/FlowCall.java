@@ -150,6 +150,26 @@ public sealed interface FlowCall {
       return Math.max(failedAttempt(), started.map(FlowStepStarted::attempt).orElse(0)) + 1;
     }
 
+    /** Whether it was stopped for the failure of a sibling. */
+    boolean isCancelled() {
+      return finished
+          .filter(end -> end.value().isEmpty() && end.error().isEmpty())
+          .isPresent();
+    }
+
+    /** Its end is forgotten; the runs that failed are not. */
+    Step reopened(Instant now) {
+      FlowStepFinished end = finished.orElseThrow();
+      Step open =
+          new Step(position, name, started, failures, Optional.empty(), verdict, Doubt.NOT_EXECUTED);
+      return end.error()
+          .map(
+              error ->
+                  open.failedWith(
+                      new StepRetryScheduled(position, name, end.attempt(), error, now)))
+          .orElse(open);
+    }
+
     Step startedBy(FlowStepStarted intent) {
       return new Step(
           position, name, Optional.of(intent), failures, finished, verdict, Doubt.OPEN);

@@ -75,7 +75,24 @@ public final class FlowJournal {
               : "nothing of this kind can follow for the call " + position);
     }
     put(after);
+    if (event instanceof ParallelFinished finished) {
+      forgetStopped(finished);
+    }
     return Optional.empty();
+  }
+
+  /** Nothing of a branch that was stopped is waited for any more, but what became of its effects. */
+  private void forgetStopped(ParallelFinished finished) {
+    for (int i = 0; i < finished.ends().size(); i++) {
+      if (finished.ends().get(i) == ParallelFinished.BranchEnd.CANCELLED) {
+        String branch = finished.position() + "/" + i + "/";
+        open.values()
+            .removeIf(
+                call ->
+                    call.position().startsWith(branch)
+                        && !(call instanceof Step step && step.needsVerdict()));
+      }
+    }
   }
 
   private static @Nullable FlowCall next(
@@ -208,6 +225,30 @@ public final class FlowJournal {
     for (String position : positions) {
       if (open.get(position) instanceof Step step && step.isInDoubt()) {
         put(step.with(Doubt.SUSPENDED));
+      }
+    }
+  }
+
+  /**
+   * The failure of a step ended the run, which goes on now: the step is made again, and so are the
+   * steps that were cancelled for it in the branches around it.
+   */
+  void reopen(String position, Instant now) {
+    if (calls.get(position) instanceof Step step && step.finished().isPresent()) {
+      put(step.reopened(now));
+    }
+    for (int cut = position.lastIndexOf('/'); cut > 0; cut = position.lastIndexOf('/', cut - 1)) {
+      String outer = position.substring(0, cut);
+      if (calls.get(outer) instanceof FlowCall.Parallel parallel) {
+        put(
+            new FlowCall.Parallel(
+                parallel.position(), parallel.name(), parallel.branches(), Optional.empty()));
+        calls.values().stream()
+            .filter(call -> call.position().startsWith(outer + "/"))
+            .filter(call -> call instanceof Step step && step.isCancelled())
+            .map(Step.class::cast)
+            .toList()
+            .forEach(step -> put(step.reopened(now)));
       }
     }
   }

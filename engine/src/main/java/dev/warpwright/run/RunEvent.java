@@ -478,10 +478,30 @@ public sealed interface RunEvent
    * @param resumable whether the run may be continued from here
    * @param step the step in which it happened, 0 before the first
    * @param attempts the attempts of that step, skips included
+   * @param position the call of a flow whose failure it was; a resume makes that call again
    */
   record RunFailed(
-      FailureKind kind, String message, boolean resumable, int step, List<Attempt> attempts)
+      FailureKind kind,
+      String message,
+      boolean resumable,
+      int step,
+      List<Attempt> attempts,
+      Optional<String> position)
       implements RunEvent {
+    /**
+     * The failure of an agent's run.
+     *
+     * @param kind what kind of failure
+     * @param message what happened, redacted
+     * @param resumable whether the run may be continued from here
+     * @param step the step in which it happened, 0 before the first
+     * @param attempts the attempts of that step, skips included
+     */
+    public RunFailed(
+        FailureKind kind, String message, boolean resumable, int step, List<Attempt> attempts) {
+      this(kind, message, resumable, step, attempts, Optional.empty());
+    }
+
     /** Copies the list. */
     public RunFailed {
       attempts = List.copyOf(attempts);

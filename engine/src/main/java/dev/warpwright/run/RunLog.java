@@ -244,11 +244,9 @@ public final class RunLog {
    * @param callId the call
    */
   public void resolve(RunEvent outcome, String callId) {
-    boolean last =
-        state.calls().stream()
-            .noneMatch(call -> call.needsVerdict() && !call.call().id().equals(callId));
+    boolean last = state.needingVerdicts().stream().allMatch(callId::equals);
     append(
-        last && state.cancellation().isPresent()
+        last && state.cancellation().isPresent() && state.flow().isEmpty()
             ? List.of(outcome, new RunEvent.RunCancelled(state.step(), List.of()))
             : List.of(outcome));
   }
@@ -261,12 +259,7 @@ public final class RunLog {
    * @return the event to append
    */
   public RunEvent endOfCancel(List<Attempt> attempts) {
-    List<String> doubtful =
-        state.calls().stream()
-            .filter(CallState::needsVerdict)
-            .map(call -> call.call().id())
-            .sorted()
-            .toList();
+    List<String> doubtful = state.needingVerdicts();
     return doubtful.isEmpty()
         ? new RunEvent.RunCancelled(state.step(), attempts)
         : new RunEvent.RunSuspended(
@@ -286,8 +279,12 @@ public final class RunLog {
   public static Optional<RunState> carryOutCancel(
       RunStore store, RunKey run, TimeSource time, Deadline deadline) {
     List<LoggedEvent> found = store.load(run, 1, deadline);
-    if (!found.isEmpty() && !RunState.of(found).isCancelDue()) {
-      return Optional.of(RunState.of(found)); // not acquired: a late end of a tool may need to be
+    if (!found.isEmpty()) {
+      RunState before = RunState.of(found);
+      if (!before.isCancelDue() || before.flow().isPresent()) {
+        // Not acquired: a late end of a tool may need to be, and a flow's code takes things back.
+        return Optional.of(before);
+      }
     }
     Optional<Writer> owner = store.borrow(run, deadline);
     if (owner.isEmpty()) {

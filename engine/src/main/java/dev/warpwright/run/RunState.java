@@ -138,7 +138,7 @@ public final class RunState {
       case ToolFinished event -> toolFinished(logged, event);
       case ToolReconciled event -> toolReconciled(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
-      case RunResumed event -> runResumed();
+      case RunResumed event -> runResumed(logged);
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
       case RunCompleted event -> runCompleted(logged, event);
@@ -358,7 +358,10 @@ public final class RunState {
     suspension = event;
   }
 
-  private void runResumed() {
+  private void runResumed(LoggedEvent logged) {
+    if (failure != null && flow.isPresent()) {
+      failure.position().ifPresent(position -> flow.get().reopen(position, logged.time()));
+    }
     if (isAtWork() && !stepAnswered) {
       cost.mayHaveLostACall();
     }
@@ -420,6 +423,22 @@ public final class RunState {
   private boolean needsVerdict() {
     return calls.stream().anyMatch(CallState::needsVerdict)
         || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent();
+  }
+
+  /**
+   * The calls that were begun, whose outcome nobody knows, and that must not simply be made again:
+   * the run can neither go on nor end before somebody says what became of them.
+   *
+   * @return the ids of tool calls or, of a flow, the positions of steps, in order
+   */
+  public List<String> needingVerdicts() {
+    return flow.isPresent()
+        ? flow.get().needingVerdicts().stream().map(FlowCall.Step::position).toList()
+        : calls.stream()
+            .filter(CallState::needsVerdict)
+            .map(call -> call.call().id())
+            .sorted()
+            .toList();
   }
 
   private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
@@ -593,6 +612,24 @@ public final class RunState {
    */
   public List<CallState> inDoubt() {
     return calls.stream().filter(CallState::isInDoubt).toList();
+  }
+
+  /**
+   * Whether a call was begun under a key and nobody knows what became of it.
+   *
+   * @param callId a tool call or, of a flow, the position of a step
+   * @param key the idempotency key that it was given
+   * @return true if a verdict on it can be given
+   */
+  public boolean isInDoubt(String callId, String key) {
+    return flow.isPresent()
+        ? flow.get().at(callId).stream()
+            .anyMatch(
+                call ->
+                    call instanceof FlowCall.Step step
+                        && step.isInDoubt()
+                        && step.started().orElseThrow().key().equals(key))
+        : inDoubt().stream().anyMatch(call -> call.isInDoubt(callId, key));
   }
 
   /**

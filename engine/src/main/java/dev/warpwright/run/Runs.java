@@ -116,7 +116,7 @@ public final class Runs {
    */
   public List<RunState> inDoubt(RunScope scope) {
     return states(scope, RunStatus.NEEDS_RECONCILIATION).stream()
-        .filter(state -> !state.inDoubt().isEmpty())
+        .filter(state -> !state.needingVerdicts().isEmpty())
         .toList();
   }
 
@@ -318,8 +318,7 @@ public final class Runs {
     try {
       RunLog log = RunLog.open(store, run, owner, time, patience());
       state = log.state();
-      if (state.inDoubt().stream()
-          .noneMatch(call -> call.isInDoubt(verdict.callId(), verdict.key()))) {
+      if (!state.isInDoubt(verdict.callId(), verdict.key())) {
         throw conflict(
             "Call %s of run %s is not in doubt under the given key."
                 .formatted(verdict.callId(), run));
