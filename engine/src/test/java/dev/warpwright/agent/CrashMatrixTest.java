@@ -400,6 +400,7 @@ final class CrashMatrixTest {
         case RunCompleted e -> Optional.of("completed: " + e.text());
         case RunFailed e when e.kind() == FailureKind.CANCELLED -> Optional.empty();
         case RunFailed e -> Optional.of("failed: " + e.kind() + " " + e.message());
+        case dev.warpwright.run.FlowEvent e -> throw new IllegalStateException("an agent did " + e);
       };
     }
 

@@ -206,7 +206,8 @@ final class GoldenEvents {
             List.of(),
             Map.of(),
             Optional.of(1_048_576L),
-            false));
+            false,
+            Optional.empty()));
     events.put(
         "RunStarted-imported",
         new RunEvent.RunStarted(
@@ -222,7 +223,8 @@ final class GoldenEvents {
             List.of(),
             Map.of(),
             Optional.empty(),
-            true));
+            true,
+            Optional.empty()));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",

@@ -73,7 +73,8 @@ final class RandomEvents {
               list(this::target),
               map(),
               optional(random::nextLong),
-              random.nextBoolean());
+              random.nextBoolean(),
+              optional(this::json));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->

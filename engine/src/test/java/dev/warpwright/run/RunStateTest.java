@@ -617,6 +617,7 @@ final class RunStateTest {
                 (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
           }
         }
+        case FlowEvent e -> throw new AssertionError(what);
         case RunResumed e -> waiting = false;
         case CancelRequested e -> {
           assertFalse(cancelling, what);
