@@ -86,6 +86,18 @@ public final class Runs {
   }
 
   /**
+   * Shows what happened in a run, what took how long, and what it waited for. Nothing of the run is
+   * driven for it.
+   *
+   * @param run the run
+   * @return the view of its log
+   * @throws InvalidRequestException if there is no such run
+   */
+  public Timeline timeline(RunKey run) {
+    return Timeline.of(log(run));
+  }
+
+  /**
    * Finds the run that was claimed under an idempotency key.
    *
    * @param scope whose runs

@@ -484,6 +484,7 @@ final class RunStateTest {
         }
       }
       longest = Math.max(longest, log.size());
+      TimelineTest.assertTellsAllOf(log, "seed " + seed + ", run " + run);
       assertEquals(
           RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
     }
