@@ -8,8 +8,8 @@ import java.util.Optional;
  * What {@link RunStore#acquireDue} found.
  *
  * @param taken the runs that the caller owns now
- * @param next in how long, by the store's clock, the next run is due that it may take; empty if
- *     none is known. If as many runs were taken as were asked for, more may be due already
+ * @param next in how long, by the store's clock, the next run becomes due that it may take; empty
+ *     if none is known. If as many runs were taken as were asked for, more may be due already
  */
 public record DueRuns(List<Taken> taken, Optional<Duration> next) {
   /** Copies the list. */

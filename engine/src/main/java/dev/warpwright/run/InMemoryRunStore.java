@@ -270,6 +270,7 @@ final class InMemoryRunStore implements RunStore {
           drivable(agentIds)
               .filter(entry -> entry.getValue().owner == null)
               .flatMap(entry -> entry.getValue().standing.due().stream())
+              .filter(due -> due.isAfter(now))
               .min(Instant::compareTo);
       return new DueRuns(taken, next.map(due -> Duration.between(now, due)));
     } finally {
@@ -375,8 +376,14 @@ final class InMemoryRunStore implements RunStore {
   private static boolean isWanted(RunKey key, Run run, RunQuery query) {
     return key.scope().equals(query.scope())
         && (query.statuses().isEmpty() || query.statuses().contains(run.standing.status()))
-        && run.started.metadata().entrySet().containsAll(query.metadata().entrySet())
+        && query.metadata().entrySet().stream().allMatch(note -> isNoted(run, note))
         && (!query.quarantined() || run.claims >= MAX_CLAIMS);
+  }
+
+  private static boolean isNoted(Run run, Map.Entry<String, String> note) {
+    return note.getKey().length() <= RunQuery.MAX_SEARCHED
+        && note.getValue().length() <= RunQuery.MAX_SEARCHED
+        && run.started.metadata().entrySet().contains(note);
   }
 
   @Override

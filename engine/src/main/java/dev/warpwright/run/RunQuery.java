@@ -20,6 +20,9 @@ public final class RunQuery {
   /** The number of runs that a query shows unless it says otherwise. */
   public static final int DEFAULT_LIMIT = 50;
 
+  /** The length of names and values of metadata up to which runs are found by them. */
+  public static final int MAX_SEARCHED = 256;
+
   private static final int MAX_LIMIT = 1000;
 
   private final RunScope scope;
@@ -157,7 +160,8 @@ public final class RunQuery {
      * have all.
      *
      * @param name its name
-     * @param value its whole value; one of more than 256 characters is not found
+     * @param value its whole value; nothing is found by a name or value of more than {@value
+     *     RunQuery#MAX_SEARCHED} characters
      * @return this builder
      */
     public Builder metadata(String name, String value) {
