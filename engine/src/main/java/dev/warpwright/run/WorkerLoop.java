@@ -195,10 +195,10 @@ final class WorkerLoop {
   }
 
   private void begin(TaskScope scope, DueRuns.Taken run) {
+    status = status.plusTaken();
     Task<Ending> task =
         scope.fork("run", "run " + run.run(), Deadline.never(), () -> drive(scope, run));
     inFlight.put(task, run);
-    status = status.plusTaken();
     if (task.isDone() && task.outcome() instanceof Outcome.Failure<Ending>) {
       over.incrementAndGet(); // there was no thread for it
     }
