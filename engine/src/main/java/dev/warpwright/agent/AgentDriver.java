@@ -172,7 +172,11 @@ final class AgentDriver {
           operation.trace().ofRun(runId));
     }
     try {
-      end(thrown.kind(), String.valueOf(thrown.getMessage()));
+      if (isHandedBack(thrown)) {
+        handBack();
+      } else {
+        end(thrown.kind(), String.valueOf(thrown.getMessage()));
+      }
     } catch (RuntimeException | Error broken) {
       broken.addSuppressed(thrown);
       throw broken;
@@ -410,6 +414,9 @@ final class AgentDriver {
    */
   private boolean waitsForVerdicts(int step, Set<String> unknown) {
     Optional<WarpwrightException> end = operation.end(step);
+    if (end.isPresent() && isHandedBack(end.get())) {
+      throw end.get(); // the next driver asks about the doubts, or lets the run wait
+    }
     Set<String> awaited = new HashSet<>(unknown);
     awaited.addAll(needingVerdicts());
     if (!awaited.isEmpty()) {
@@ -451,6 +458,20 @@ final class AgentDriver {
                   : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure)));
     }
     endCancel(); // also if the failure came too late
+  }
+
+  /** Whether nothing but the worker's stop ends this. */
+  private boolean isHandedBack(WarpwrightException end) {
+    return end instanceof OperationCancelledException && cancel.isHandedBack();
+  }
+
+  /** Leaves the run as it stands, with what was paid for; one that is to be cancelled ends. */
+  private void handBack() {
+    takeInCancel();
+    if (goesOn()) {
+      write(List.of());
+    }
+    endCancel();
   }
 
   /** Reads the request to cancel of which this driver was told and has not read it yet. */

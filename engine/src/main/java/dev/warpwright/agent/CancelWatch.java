@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that cancels an invocation: the caller's handle, a request in the log of its run, and the
- * loss of the run.
+ * All that cancels an invocation: the caller's handle, a request in the log of its run, the loss of
+ * the run, and a worker that stops.
  *
  * <p>Closed after the run was handed back. A request that came when the driver had looked for the
  * last time, and before it let go, has met an owner and been left to it; so it is carried out here.
@@ -30,6 +30,8 @@ public final class CancelWatch implements RunListener, AutoCloseable {
   private final Cancellation.@Nullable Registration caller;
   private volatile boolean requested; // set by whoever asks for the cancel
   private volatile boolean lost; // set by the store
+  private volatile boolean handedBack; // set by the worker
+  private Cancellation.@Nullable Registration worker; // owner thread only
   private @Nullable RunKey run; // owner thread only
   private RunStore.@Nullable Watch watch; // owner thread only
 
@@ -42,6 +44,26 @@ public final class CancelWatch implements RunListener, AutoCloseable {
   /** What cancels the operation. */
   public Cancellation handle() {
     return handle;
+  }
+
+  /** Lets a worker, whose run this is, have it back unfinished. */
+  void handsBackOn(Cancellation asked) {
+    worker =
+        asked.onCancel(
+            why -> {
+              handedBack = true;
+              handle.cancel(why);
+            });
+  }
+
+  /** Whether the invocation is a worker's, which hands back a run that could not be begun. */
+  boolean isOfWorker() {
+    return worker != null;
+  }
+
+  /** Whether the run is to be left as it stands, for another driver to go on with. */
+  boolean isHandedBack() {
+    return handedBack;
   }
 
   /** Called when the invocation owns a run, before it reads the log. */
@@ -81,6 +103,9 @@ public final class CancelWatch implements RunListener, AutoCloseable {
     }
     if (caller != null) {
       caller.close();
+    }
+    if (worker != null) {
+      worker.close();
     }
     if (run != null && requested) {
       try {

@@ -112,7 +112,7 @@ public final class Flows {
     try (CancelWatch cancel = new CancelWatch(request.invocation(), store, time)) {
       return switch (store.create(fresh, deadline)) {
         case RunStore.Claim.Won(Writer owner) -> {
-          try (Hold hold = new Hold(store, run, owner, time, needed -> {})) {
+          try (Hold hold = new Hold(store, run, owner, time, false, needed -> {})) {
             cancel.begins(run);
             RunLog log = RunLog.created(store, fresh, owner, time, deadline);
             hold.begins(log);
@@ -161,7 +161,7 @@ public final class Flows {
       return FlowResult.of(flow, RunState.of(found), found);
     }
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Hold hold = new Hold(store, run, owner.get(), time, needed -> {})) {
+        Hold hold = new Hold(store, run, owner.get(), time, false, needed -> {})) {
       cancel.begins(run);
       RunLog log = RunLog.open(store, run, owner.get(), time, deadline);
       hold.begins(log);

@@ -35,6 +35,7 @@ public final class RunLog {
   private RunState state;
   private boolean failed;
   private boolean full;
+  private boolean progressed;
 
   private RunLog(
       RunStore store, Writer owner, TimeSource time, Deadline deadline, List<LoggedEvent> events) {
@@ -177,6 +178,7 @@ public final class RunLog {
       return false;
     }
     events.addAll(added);
+    progressed |= !allowed.stream().allMatch(RunEvent.RunResumed.class::isInstance);
     return true;
   }
 
@@ -325,6 +327,15 @@ public final class RunLog {
    */
   public boolean hasFailed() {
     return failed;
+  }
+
+  /**
+   * Whether this driver has written anything but that the run goes on.
+   *
+   * @return true from its first other append on
+   */
+  public boolean hasProgressed() {
+    return progressed;
   }
 
   /**
