@@ -169,10 +169,11 @@ public final class Agents {
   /**
    * The runs of the store.
    *
-   * @return the operator's view
+   * @return the operator's view, with the gateway's clock and the signer of these agents
    */
   public Runs runs() {
-    return Runs.in(store);
+    Runs runs = Runs.in(store, time);
+    return approvals.signer().map(runs::signedBy).orElse(runs);
   }
 
   /**
@@ -657,14 +658,24 @@ public final class Agents {
   /** Writes the decisions and that the run goes on, if it does. */
   private boolean goOn(
       Agent agent, Operation operation, RunLog log, List<ApprovalDecision> decisions) {
+    boolean wrote = write(agent, operation, log, decisions);
+    if (wrote && log.state().status() == RunStatus.WAITING_APPROVAL) {
+      // What was left open may have been decided from outside just before.
+      var _ = write(agent, operation, log, List.of());
+    }
+    return log.state().status() == RunStatus.RUNNING
+        || log.state().status() == RunStatus.CANCEL_REQUESTED;
+  }
+
+  private boolean write(
+      Agent agent, Operation operation, RunLog log, List<ApprovalDecision> decisions) {
     RunState state = log.state();
     List<RunEvent> events =
         operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
     if (!events.isEmpty()) {
       log.append(events);
     }
-    return log.state().status() == RunStatus.RUNNING
-        || log.state().status() == RunStatus.CANCEL_REQUESTED;
+    return !events.isEmpty();
   }
 
   private List<RunEvent> whatToWrite(
