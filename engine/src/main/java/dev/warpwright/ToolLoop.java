@@ -97,11 +97,11 @@ final class ToolLoop {
   /** What the calls of a step come to before anything runs. */
   private record Preflight(Map<Integer, ToolResult> refusals, List<ToolRun> runs) {}
 
-  private Preflight judge(int step, List<ToolCall> calls) {
+  private Preflight judge(int step, List<ToolCall> calls, ToolCaller caller) {
     Preflight preflight = new Preflight(new HashMap<>(), new ArrayList<>());
     for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
       ToolCall call = calls.get(ordinal);
-      switch (request.tools().check(call)) {
+      switch (request.tools().check(call, caller)) {
         case CheckedCall.Refused(ToolCall refused, String message) ->
             preflight.refusals.put(ordinal, ToolResult.failure(refused, message));
         case CheckedCall.Callable callable when callable.requiresApproval() && !approved(call) ->
@@ -116,8 +116,8 @@ final class ToolLoop {
   }
 
   private List<ToolResult> runTools(ModelStep step, List<ToolCall> calls) {
-    Preflight preflight = operation.judge(step.step(), () -> judge(step.step(), calls));
     ToolCaller caller = new ToolCaller(operation.id(), request.metadata());
+    Preflight preflight = operation.judge(step.step(), () -> judge(step.step(), calls, caller));
     List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
     requireNoneUnknown(step, runs, ends);

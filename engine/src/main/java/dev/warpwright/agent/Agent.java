@@ -44,6 +44,7 @@ public final class Agent {
   private final Route route;
   private final String version;
   private final Optional<String> instructions;
+  private final Optional<Class<?>> contextType;
   private final ToolSet tools;
   private final ToolExecution toolExecution;
   private final int maxSteps;
@@ -61,6 +62,7 @@ public final class Agent {
     this.route = builder.route;
     this.version = builder.version;
     this.instructions = Optional.ofNullable(builder.instructions);
+    this.contextType = Optional.ofNullable(builder.context);
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
@@ -119,6 +121,15 @@ public final class Agent {
    */
   public Optional<String> instructions() {
     return instructions;
+  }
+
+  /**
+   * The type of what each invocation gives to tools and guardrails.
+   *
+   * @return the type, if the agent has a context
+   */
+  public Optional<Class<?>> contextType() {
+    return contextType;
   }
 
   /**
@@ -232,6 +243,7 @@ public final class Agent {
     private final Route route;
     private String version = "1";
     private @Nullable String instructions;
+    private @Nullable Class<?> context;
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
@@ -279,6 +291,21 @@ public final class Agent {
      */
     public Builder instructions(String instructions) {
       this.instructions = Objects.requireNonNull(instructions, "instructions");
+      return this;
+    }
+
+    /**
+     * Declares what each invocation gives to tools and guardrails, such as who is signed in: {@link
+     * Invocation.Builder#context}. It is never stored; a resume gives it again.
+     *
+     * @param type a class, interface or record
+     * @return this builder
+     */
+    public Builder context(Class<?> type) {
+      if (type.isPrimitive()) {
+        throw invalid("The type of an agent's context must not be primitive, but is " + type + ".");
+      }
+      this.context = type;
       return this;
     }
 

@@ -89,7 +89,8 @@ final class AgentDriver {
     this.lateEnds = lateEnds;
     this.runId = log.state().run().runId();
     RunStarted started = log.state().started();
-    this.caller = new ToolCaller(runId, started.metadata());
+    this.caller =
+        new ToolCaller(runId, Optional.of(agent.id()), started.metadata(), invocation.context());
     if (started.imported()) {
       operation.goesOnWith(started.messages());
     }
@@ -331,7 +332,7 @@ final class AgentDriver {
     int step = open.getFirst().step();
     OperationTrace trace = operation.trace();
     Preflight preflight =
-        operation.judge(step, () -> Preflight.of(agent, runId, open, approvals, trace));
+        operation.judge(step, () -> Preflight.of(agent, caller, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(suspended(RunSuspended.Reason.APPROVAL, preflight.awaited(), null));

@@ -412,15 +412,18 @@ public final class Agents {
 
   /** Works on the calling thread. */
   private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    invocation.requireContextOf(agent);
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
         Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
+      AgentShow show = AgentShow.none(operation);
+      return work.in(new LiveInvocation(agent, operation, cancel, show, invocation.context()));
     }
   }
 
   /** Works on a thread of its own. */
   private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    invocation.requireContextOf(agent);
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     CancelWatch cancel = new CancelWatch(invocation, store, time);
@@ -435,7 +438,8 @@ public final class Agents {
                 Operation operation = opened) {
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, cancel, show));
+              return work.in(
+                  new LiveInvocation(agent, operation, cancel, show, invocation.context()));
             }
           });
     } catch (RuntimeException | Error e) {

@@ -14,6 +14,7 @@ import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.Tool;
+import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolRun;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,16 +29,16 @@ import java.util.Set;
  */
 final class Preflight {
   private final Agent agent;
-  private final String runId;
+  private final ToolCaller caller;
   private final Approvals approvals;
   private final OperationTrace trace;
   private final List<RunEvent> events = new ArrayList<>();
   private final List<ToolRun> runs = new ArrayList<>();
   private final Set<String> awaited = new HashSet<>();
 
-  private Preflight(Agent agent, String runId, Approvals approvals, OperationTrace trace) {
+  private Preflight(Agent agent, ToolCaller caller, Approvals approvals, OperationTrace trace) {
     this.agent = agent;
-    this.runId = runId;
+    this.caller = caller;
     this.approvals = approvals;
     this.trace = trace;
   }
@@ -50,8 +51,12 @@ final class Preflight {
    * @throws UnknownOutcomeException if one was begun and its tool is not there any more
    */
   static Preflight of(
-      Agent agent, String runId, List<CallState> open, Approvals approvals, OperationTrace trace) {
-    Preflight preflight = new Preflight(agent, runId, approvals, trace);
+      Agent agent,
+      ToolCaller caller,
+      List<CallState> open,
+      Approvals approvals,
+      OperationTrace trace) {
+    Preflight preflight = new Preflight(agent, caller, approvals, trace);
     open.stream().filter(call -> call.result().isEmpty()).forEach(preflight::judge);
     return preflight;
   }
@@ -79,7 +84,7 @@ final class Preflight {
     } else if (call.isInDoubt()) {
       runs.add(run(call, begun(call)));
     } else {
-      switch (agent.tools().check(call.call())) {
+      switch (agent.tools().check(call.call(), caller)) {
         case CheckedCall.Refused(ToolCall checked, String message) -> unusable(call, message);
         case CheckedCall.Callable(ToolCall checked, Tool tool, boolean requiresApproval) ->
             usable(call, tool, requiresApproval);
@@ -126,7 +131,7 @@ final class Preflight {
     if (call.awaitsApproval()) {
       awaited.add(call.approval().orElseThrow().requestId());
     } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
-      ApprovalRequested request = approvals.request(runId, call, tool);
+      ApprovalRequested request = approvals.request(caller.operationId(), call, tool);
       events.add(request);
       awaited.add(request.requestId());
     } else {
@@ -139,7 +144,10 @@ final class Preflight {
     String key =
         call.started()
             .map(ToolStarted::key)
-            .orElseGet(() -> tool.idempotencyKey(runId, call.step(), call.ordinal(), call.call()));
+            .orElseGet(
+                () ->
+                    tool.idempotencyKey(
+                        caller.operationId(), call.step(), call.ordinal(), call.call()));
     return new ToolRun(call.call(), tool, call.step(), call.ordinal(), key, call.nextAttempt());
   }
 }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -191,9 +192,9 @@ public final class Tool {
     return typed.input.violations(input);
   }
 
-  /** Whether this input may be used now. */
-  boolean isEnabled(Json input) {
-    return typed.isEnabled(input);
+  /** Whether this input may be used now, on behalf of this caller. */
+  boolean isEnabled(Json input, ToolCaller caller) {
+    return typed.isEnabled(input, caller);
   }
 
   /**
@@ -247,7 +248,7 @@ public final class Tool {
     final JsonType<I> input;
     private final MethodHandles.Lookup lookup;
     private final ToolFunction<? super I> function;
-    private final Predicate<? super I> enabled;
+    private final BiPredicate<? super I, ? super ToolCaller> enabled;
     private final Predicate<? super I> approval;
     private final @Nullable Function<? super I, String> key;
     private final @Nullable Reconciler<? super I> reconciler;
@@ -262,8 +263,8 @@ public final class Tool {
       this.reconciler = builder.reconciler;
     }
 
-    boolean isEnabled(Json json) {
-      return enabled.test(input.read(json));
+    boolean isEnabled(Json json, ToolCaller caller) {
+      return enabled.test(input.read(json), caller);
     }
 
     boolean requiresApproval(Json json) {
@@ -307,7 +308,7 @@ public final class Tool {
     private String version = "1";
     private @Nullable Duration timeout;
     private @Nullable Duration approvalExpiry;
-    private Predicate<? super I> enabled = any -> true;
+    private BiPredicate<? super I, ? super ToolCaller> enabled = (any, caller) -> true;
     private Predicate<? super I> approval = any -> false;
     private @Nullable Function<? super I, String> key;
     private @Nullable Reconciler<? super I> reconciler;
@@ -393,6 +394,18 @@ public final class Tool {
      * @return this builder
      */
     public Builder<I> enabledIf(Predicate<? super I> rule) {
+      Objects.requireNonNull(rule, "rule");
+      return enabledIf((input, caller) -> rule.test(input));
+    }
+
+    /**
+     * Says for which inputs and callers the tool may be used; all by default.
+     *
+     * @param rule a function of the input and of the run's id, metadata and context: false to
+     *     refuse the call with an error result
+     * @return this builder
+     */
+    public Builder<I> enabledIf(BiPredicate<? super I, ? super ToolCaller> rule) {
       this.enabled = Objects.requireNonNull(rule, "rule");
       return this;
     }

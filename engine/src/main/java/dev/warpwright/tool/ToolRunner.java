@@ -293,7 +293,7 @@ public final class ToolRunner {
   private @Nullable Void work(Slot slot, ToolContext context) throws Exception {
     ToolRun run = slot.run;
     // A run that follows another of the same call finishes what that one may have done.
-    if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input())) {
+    if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input(), caller)) {
       Json refusal = Json.of(ToolSet.notEnabled(run.tool()));
       slot.says(new ToolEnd.Known(refusal, true, false, Optional.empty(), Duration.ZERO));
       return null;
