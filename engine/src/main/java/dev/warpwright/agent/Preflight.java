@@ -10,7 +10,6 @@ import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
-import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.Tool;
@@ -20,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -46,6 +44,7 @@ final class Preflight {
   /**
    * Judges all calls that have no result.
    *
+   * @throws dev.warpwright.model.GuardrailException if a guardrail of an input triggers
    * @throws InvalidOutputException if one cannot be used and the agent then fails
    * @throws InvalidRequestException if the approval of one was tampered with
    * @throws UnknownOutcomeException if one was begun and its tool is not there any more
@@ -93,15 +92,8 @@ final class Preflight {
   }
 
   private void refuse(CallState call, String message) {
-    events.add(
-        new ToolFinished(
-            call.call().id(),
-            call.call().name(),
-            Optional.empty(),
-            false,
-            Json.of(message),
-            true,
-            Duration.ZERO));
+    String callId = call.call().id();
+    events.add(ToolEvents.refused(callId, call.call().name(), Json.of(message), Duration.ZERO));
   }
 
   /** The tool of a call that is in doubt: it runs again, whatever its rules would say by now. */
@@ -128,6 +120,7 @@ final class Preflight {
   }
 
   private void usable(CallState call, Tool tool, boolean requiresApproval) {
+    tool.requireInputPasses(call.call(), caller, trace);
     if (call.awaitsApproval()) {
       awaited.add(call.approval().orElseThrow().requestId());
     } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
