@@ -176,10 +176,11 @@ public final class Agents {
   /**
    * The runs of the store.
    *
-   * @return the operator's view
+   * @return the operator's view, with the gateway's clock and the signer of these agents
    */
   public Runs runs() {
-    return Runs.in(store);
+    Runs runs = Runs.in(store, time);
+    return approvals.signer().map(runs::signedBy).orElse(runs);
   }
 
   /**
@@ -510,15 +511,18 @@ public final class Agents {
 
   private AgentResult call(
       Agent agent, List<Message> begun, Invocation invocation, CancelWatch watch, Work work) {
+    invocation.requireContextOf(agent);
     try (CancelWatch cancel = watch;
         Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
+      AgentShow show = AgentShow.none(operation);
+      return work.in(new LiveInvocation(agent, operation, cancel, show, invocation.context()));
     }
   }
 
   /** Works on a thread of its own. */
   private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    invocation.requireContextOf(agent);
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     CancelWatch cancel = new CancelWatch(invocation, store, time);
@@ -533,7 +537,8 @@ public final class Agents {
                 Operation operation = opened) {
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, cancel, show));
+              return work.in(
+                  new LiveInvocation(agent, operation, cancel, show, invocation.context()));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -758,6 +763,16 @@ public final class Agents {
 
   /** Writes the decisions and that the run goes on, if it does. */
   private boolean goOn(LiveInvocation live, RunLog log, List<ApprovalDecision> decisions) {
+    boolean wrote = write(live, log, decisions);
+    if (wrote && log.state().status() == RunStatus.WAITING_APPROVAL) {
+      // What was left open may have been decided from outside just before.
+      var _ = write(live, log, List.of());
+    }
+    return log.state().status() == RunStatus.RUNNING
+        || log.state().status() == RunStatus.CANCEL_REQUESTED;
+  }
+
+  private boolean write(LiveInvocation live, RunLog log, List<ApprovalDecision> decisions) {
     RunState state = log.state();
     Instant now = live.cancel().isOfWorker() ? later(time.now(), state.standing()) : time.now();
     List<RunEvent> events =
@@ -766,8 +781,7 @@ public final class Agents {
     if (!events.isEmpty()) {
       log.append(events);
     }
-    return log.state().status() == RunStatus.RUNNING
-        || log.state().status() == RunStatus.CANCEL_REQUESTED;
+    return !events.isEmpty();
   }
 
   /** What the store has given as due is so, also where this process's clock is behind. */

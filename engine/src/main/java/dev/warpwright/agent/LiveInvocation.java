@@ -1,6 +1,7 @@
 package dev.warpwright.agent;
 
 import dev.warpwright.Operation;
+import java.util.Optional;
 
 /**
  * An invocation under way.
@@ -9,5 +10,11 @@ import dev.warpwright.Operation;
  * @param operation in which it asks models and runs tools
  * @param cancel all that cancels it
  * @param show who sees what it does
+ * @param context what the program gave to its tools and guardrails
  */
-record LiveInvocation(Agent agent, Operation operation, CancelWatch cancel, AgentShow show) {}
+record LiveInvocation(
+    Agent agent,
+    Operation operation,
+    CancelWatch cancel,
+    AgentShow show,
+    Optional<Object> context) {}

@@ -50,6 +50,8 @@ public enum FailureKind {
   UNKNOWN_OUTCOME,
   /** A declared bound (steps, tool errors, bytes) was passed. */
   LIMIT,
+  /** A guardrail triggered. */
+  GUARDRAIL,
   /** A tool failed and the request asked to stop at the first failure. */
   TOOL_FAILED,
   /** The code of a flow does something else than its log says. */

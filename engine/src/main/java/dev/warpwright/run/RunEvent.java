@@ -3,6 +3,7 @@ package dev.warpwright.run;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.RouteDecision;
@@ -27,6 +28,7 @@ public sealed interface RunEvent
         RunEvent.StepStarted,
         RunEvent.RouteBound,
         RunEvent.ModelResponded,
+        RunEvent.GuardrailChecked,
         RunEvent.ApprovalRequested,
         RunEvent.ApprovalDecided,
         RunEvent.ToolStarted,
@@ -198,6 +200,32 @@ public sealed interface RunEvent
     /** Copies the list. */
     public ModelResponded {
       attempts = List.copyOf(attempts);
+    }
+  }
+
+  /**
+   * A guardrail triggered. The run fails for good after it, as soon as no outcome is unknown.
+   *
+   * @param stage what the guardrail looked at
+   * @param guardrailId the guardrail
+   * @param reason why, in its own words
+   * @param metadata its notes
+   */
+  record GuardrailChecked(
+      GuardrailStage stage,
+      String guardrailId,
+      Optional<String> reason,
+      Map<String, String> metadata)
+      implements RunEvent {
+    /** Copies the map. */
+    public GuardrailChecked {
+      metadata = Map.copyOf(metadata);
+    }
+
+    /** Shows guardrail and stage; why may quote what it looked at. */
+    @Override
+    public String toString() {
+      return "GuardrailChecked[%s, %s]".formatted(guardrailId, stage);
     }
   }
 

@@ -69,6 +69,7 @@ public final class RunEventCodec {
               new Type(RunEvent.StepStarted.class, 1),
               new Type(RunEvent.RouteBound.class, 1),
               new Type(RunEvent.ModelResponded.class, 1),
+              new Type(RunEvent.GuardrailChecked.class, 1),
               new Type(RunEvent.ApprovalRequested.class, 1),
               new Type(RunEvent.ApprovalDecided.class, 1),
               new Type(RunEvent.ToolStarted.class, 1),

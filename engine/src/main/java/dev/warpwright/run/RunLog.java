@@ -304,9 +304,22 @@ public final class RunLog {
   }
 
   private void requireRoom(List<RunEvent> added) {
+    try {
+      requireRoom(state, added);
+    } catch (LimitExceededException e) {
+      full = true;
+      throw e;
+    }
+  }
+
+  /**
+   * Refuses what would make a run's state larger than it may become.
+   *
+   * @throws LimitExceededException if it would
+   */
+  static void requireRoom(RunState state, List<RunEvent> added) {
     long growth = added.stream().mapToLong(StateSize::of).sum();
     if (growth > 0) {
-      full |= state.bytes() + growth > state.maxBytes();
       requireFits(state.bytes() + growth, state.maxBytes());
     }
   }

@@ -15,6 +15,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -67,6 +68,7 @@ public final class RunState {
   private RunStatus status;
   private int step;
   private boolean stepAnswered = true;
+  private boolean finalAnswer;
   private List<CallState> calls = List.of();
   private final Optional<FlowJournal> flow;
   private Optional<Json> output = Optional.empty();
@@ -80,6 +82,7 @@ public final class RunState {
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
   private @Nullable CancelRequested cancellation;
+  private @Nullable GuardrailChecked triggered;
 
   /**
    * A request for approval and what became of it.
@@ -132,6 +135,7 @@ public final class RunState {
       case StepStarted event -> stepStarted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
+      case GuardrailChecked event -> guardrailChecked(logged, event);
       case ApprovalRequested event -> approvalRequested(logged, event);
       case ApprovalDecided event -> approvalDecided(logged, event);
       case ToolStarted event -> toolStarted(logged, event);
@@ -183,6 +187,7 @@ public final class RunState {
   private void stepStarted(LoggedEvent logged, StepStarted event) {
     requireRunning(logged);
     require(logged, flow.isEmpty(), "a flow asks no model itself");
+    require(logged, triggered == null, "no step starts after a guardrail triggered");
     require(logged, calls.isEmpty(), "a step starts when every call is answered");
     require(
         logged,
@@ -190,6 +195,7 @@ public final class RunState {
         "steps are counted from 1 without gaps");
     step = event.step();
     stepAnswered = false;
+    finalAnswer = false;
   }
 
   private void routeBound(LoggedEvent logged, RouteBound event) {
@@ -213,11 +219,17 @@ public final class RunState {
     text.append(event.message().text());
     messages.add(event.message());
     List<ToolCall> asked = event.message().toolCalls();
+    finalAnswer = asked.isEmpty();
     List<CallState> open = new ArrayList<>(asked.size());
     for (int ordinal = 0; ordinal < asked.size(); ordinal++) {
       open.add(CallState.fresh(asked.get(ordinal), step, ordinal));
     }
     calls = open;
+  }
+
+  private void guardrailChecked(LoggedEvent logged, GuardrailChecked event) {
+    requireDriven(logged);
+    triggered = triggered == null ? event : triggered;
   }
 
   private void approvalRequested(LoggedEvent logged, ApprovalRequested event) {
@@ -404,6 +416,7 @@ public final class RunState {
         logged,
         step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
         "a run completes with an answer that leaves no call open");
+    require(logged, triggered == null, "a run does not complete after a guardrail triggered");
     status = RunStatus.COMPLETED;
   }
 
@@ -669,6 +682,15 @@ public final class RunState {
   }
 
   /**
+   * Whether the last answer asks for no tool, so that the run completes if the answer is accepted.
+   *
+   * @return true after such an answer
+   */
+  public boolean hasFinalAnswer() {
+    return finalAnswer;
+  }
+
+  /**
    * The text of all the model's answers, joined.
    *
    * @return the text
@@ -748,6 +770,15 @@ public final class RunState {
    */
   public Optional<RunFailed> failure() {
     return Optional.ofNullable(failure);
+  }
+
+  /**
+   * The first guardrail that triggered.
+   *
+   * @return the event, empty if none did
+   */
+  public Optional<GuardrailChecked> guardrail() {
+    return Optional.ofNullable(triggered);
   }
 
   /**

@@ -383,6 +383,7 @@ final class CrashMatrixTest {
         }
         case RouteBound e -> Optional.of("bound in step " + e.step() + " to " + e.target());
         case ModelResponded e -> Optional.of("answered in step " + e.step());
+        case RunEvent.GuardrailChecked e -> Optional.of("stopped by " + e.guardrailId());
         case ApprovalRequested e -> Optional.of("asked for " + e.callId());
         case ApprovalDecided e -> Optional.of("decided " + e.requestId());
         case ToolStarted e -> Optional.of("began " + e.callId() + " in step " + e.step() + e.key());

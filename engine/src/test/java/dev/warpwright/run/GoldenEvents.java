@@ -5,6 +5,7 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -236,6 +237,16 @@ final class GoldenEvents {
     events.put(
         "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
     events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
+    events.put(
+        "GuardrailChecked",
+        new RunEvent.GuardrailChecked(
+            GuardrailStage.TOOL_OUTPUT,
+            "card-numbers",
+            Optional.of("a \"card\" number"),
+            Map.of("count", "2", "a", "ä")));
+    events.put(
+        "GuardrailChecked-minimal",
+        new RunEvent.GuardrailChecked(GuardrailStage.INPUT, "words", Optional.empty(), Map.of()));
     events.put("RunCancelled", new RunEvent.RunCancelled(2, List.of(FAILED)));
     events.put("RunCancelled-minimal", new RunEvent.RunCancelled(0, List.of()));
     events.put(

@@ -5,6 +5,7 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -38,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 15;
+  static final int TYPES = 16;
 
   private static final List<String> TEXTS =
       List.of(
@@ -135,6 +136,9 @@ final class RandomEvents {
           new RunEvent.CancelRequested(
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
+      case 15 ->
+          new RunEvent.GuardrailChecked(
+              one(GuardrailStage.values()), text(), optional(this::text), map());
       default -> throw new IllegalArgumentException("type " + type);
     };
   }

@@ -371,7 +371,7 @@ final class TimelineTest {
   void the_operator_reads_it_off_the_store() {
     RunStore store = RunStore.inMemory();
     at(1, new StepStarted(1, 1));
-    store.adopt(log, RunStatus.RUNNING, Deadline.never());
+    store.adopt(log, Standing.of(RunStatus.RUNNING), Deadline.never());
 
     assertEquals(timeline(), Runs.in(store).timeline(RUN));
     assertThrows(

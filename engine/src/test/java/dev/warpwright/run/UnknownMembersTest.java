@@ -42,6 +42,7 @@ final class UnknownMembersTest {
         "RouteBound",
         "ModelResponded",
         "ModelResponded-private",
+        "GuardrailChecked",
         "ApprovalRequested-signed",
         "ApprovalDecided",
         "ToolStarted",
