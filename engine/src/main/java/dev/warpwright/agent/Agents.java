@@ -683,7 +683,7 @@ public final class Agents {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
-      case CANCELLED -> Optional.empty();
+      case CANCELLED, TIMED_OUT -> Optional.empty();
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();

@@ -236,8 +236,8 @@ public final class RunLog {
   }
 
   /**
-   * Adds what became of a call that was in doubt and, if nothing but that kept the run from being
-   * cancelled, that it is.
+   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its end,
+   * that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
    *
    * @param outcome what became of the call
    * @param callId the call
@@ -246,10 +246,14 @@ public final class RunLog {
     boolean last =
         state.calls().stream()
             .noneMatch(call -> call.needsVerdict() && !call.call().id().equals(callId));
-    append(
-        last && state.cancellation().isPresent()
-            ? List.of(outcome, new RunEvent.RunCancelled(state.step(), List.of()))
-            : List.of(outcome));
+    List<RunEvent> events = new ArrayList<>(2);
+    events.add(outcome);
+    if (last && state.cancellation().isPresent()) {
+      events.add(new RunEvent.RunCancelled(state.step(), List.of()));
+    } else if (last) {
+      state.intendedEnd().ifPresent(events::add);
+    }
+    append(events);
   }
 
   /**

@@ -23,6 +23,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -70,12 +71,15 @@ public final class RunState {
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private int toolErrors;
+  private int toolCalls;
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
   private @Nullable CancelRequested cancellation;
+  private @Nullable RunTimedOut timeout;
+  private @Nullable RunEvent intendedEnd; // for good, as soon as nothing is in doubt
 
   /**
    * A request for approval and what became of it.
@@ -135,6 +139,7 @@ public final class RunState {
       case RunResumed event -> runResumed();
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
+      case RunTimedOut event -> runTimedOut(logged, event);
       case RunCompleted event -> runCompleted(logged);
       case RunFailed event -> runFailed(logged, event);
     }
@@ -222,6 +227,9 @@ public final class RunState {
             call -> call.allows(event),
             "a tool is started for an open call that may run, its attempts counting from 1");
     calls.set(index, calls.get(index).startedBy(event));
+    if (event.attempt() == 1) {
+      toolCalls++;
+    }
   }
 
   private void toolFinished(LoggedEvent logged, ToolFinished event) {
@@ -298,9 +306,17 @@ public final class RunState {
                     ? call.suspendedOver()
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
+        intendedEnd(event).ifPresent(end -> intendedEnd = end);
       }
     }
     suspension = event;
+  }
+
+  private static Optional<RunEvent> intendedEnd(RunSuspended event) {
+    return event
+        .intendedTimeout()
+        .<RunEvent>map(end -> end)
+        .or(() -> event.intendedEnd().filter(end -> !end.resumable()));
   }
 
   private void runResumed() {
@@ -318,6 +334,7 @@ public final class RunState {
     status = RunStatus.CANCEL_REQUESTED;
     suspension = null;
     failure = null;
+    intendedEnd = null;
   }
 
   private void runCancelled(LoggedEvent logged, RunCancelled event) {
@@ -344,16 +361,37 @@ public final class RunState {
   }
 
   private void runFailed(LoggedEvent logged, RunFailed event) {
-    requireRunning(logged);
-    require(
-        logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
-        "a run does not end while it needs a verdict on a tool");
+    requireMayEnd(logged);
     if (!stepAnswered) { // else the answer brought the attempts of the step
       cost.add(event.attempts());
     }
     failure = event;
+    suspension = null;
     status = RunStatus.FAILED;
+  }
+
+  private void runTimedOut(LoggedEvent logged, RunTimedOut event) {
+    requireMayEnd(logged);
+    if (!stepAnswered) {
+      cost.add(event.attempts());
+    }
+    calls = List.of(); // nothing of it is waited for any more
+    timeout = event;
+    suspension = null;
+    status = RunStatus.TIMED_OUT;
+  }
+
+  /** While it is driven, or by the end that waited for the last verdict. */
+  private void requireMayEnd(LoggedEvent logged) {
+    require(
+        logged,
+        status == RunStatus.RUNNING
+            || (status == RunStatus.NEEDS_RECONCILIATION && logged.event().equals(intendedEnd)),
+        "only a running run does this, or one whose end has waited for a verdict");
+    require(
+        logged,
+        calls.stream().noneMatch(CallState::needsVerdict),
+        "a run does not end while it needs a verdict on a tool");
   }
 
   private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
@@ -432,13 +470,14 @@ public final class RunState {
   }
 
   /**
-   * Whether it has ended for good: completed, cancelled, or failed and not resumable.
+   * Whether it has ended for good: completed, cancelled, timed out, or failed and not resumable.
    *
    * @return true if no event can follow
    */
   public boolean isTerminal() {
     return status == RunStatus.COMPLETED
         || status == RunStatus.CANCELLED
+        || status == RunStatus.TIMED_OUT
         || (failure != null && !failure.resumable());
   }
 
@@ -551,6 +590,15 @@ public final class RunState {
   }
 
   /**
+   * How many tool calls were begun, each counted once however often its tool was run.
+   *
+   * @return the number
+   */
+  public int toolCalls() {
+    return toolCalls;
+  }
+
+  /**
    * The last winning target.
    *
    * @return the target, empty before the first answer
@@ -602,6 +650,25 @@ public final class RunState {
    */
   public Optional<CancelRequested> cancellation() {
     return Optional.ofNullable(cancellation);
+  }
+
+  /**
+   * That the timeout of its policy has ended it.
+   *
+   * @return the event, empty unless it has
+   */
+  public Optional<RunTimedOut> timeout() {
+    return Optional.ofNullable(timeout);
+  }
+
+  /**
+   * How it ends as soon as no call of it needs a verdict any more: the timeout, or the failure for
+   * good, that met a tool whose outcome nobody knew.
+   *
+   * @return the event that is still to be written, empty if it is not to end so
+   */
+  public Optional<RunEvent> intendedEnd() {
+    return isTerminal() ? Optional.empty() : Optional.ofNullable(intendedEnd);
   }
 
   /** Whether a cancel was asked for and nothing has followed from it yet that could. */

@@ -15,5 +15,7 @@ public enum RunStatus {
   /** It failed; whether it may be continued stands in its state. */
   FAILED,
   /** It was cancelled, for good. */
-  CANCELLED
+  CANCELLED,
+  /** The timeout of its policy ended it, for good. */
+  TIMED_OUT
 }

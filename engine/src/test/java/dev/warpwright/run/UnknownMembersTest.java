@@ -51,6 +51,7 @@ final class UnknownMembersTest {
         "RunResumed",
         "CancelRequested",
         "RunCancelled",
+        "RunTimedOut",
         "RunCompleted",
         "RunFailed");
   }
