@@ -411,10 +411,14 @@ public final class Agents {
 
   /** Works on the calling thread. */
   private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    RunLimits limits = new RunLimits(agent, invocation, time);
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
+        Operation operation =
+            gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
+      limits.requireCheckable(operation);
+      AgentShow show = AgentShow.none(operation);
+      return work.in(new LiveInvocation(agent, operation, limits, cancel, show));
     }
   }
 
@@ -422,19 +426,21 @@ public final class Agents {
   private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
+    RunLimits limits = new RunLimits(agent, invocation, time);
     CancelWatch cancel = new CancelWatch(invocation, store, time);
     try {
       gateway.stream(
           NAME,
-          modelRequest(agent, begun, invocation, cancel),
+          modelRequest(agent, begun, limits, invocation, cancel),
           feed,
           AgentEvent.Output::new,
           opened -> {
             try (cancel;
                 Operation operation = opened) {
+              limits.requireCheckable(operation);
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, cancel, show));
+              return work.in(new LiveInvocation(agent, operation, limits, cancel, show));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -525,7 +531,11 @@ public final class Agents {
 
   /** What is asked of the gateway; of a run that is taken up, its log has the messages. */
   private static GenerateRequest modelRequest(
-      Agent agent, List<Message> begun, Invocation invocation, CancelWatch cancel) {
+      Agent agent,
+      List<Message> begun,
+      RunLimits limits,
+      Invocation invocation,
+      CancelWatch cancel) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), begun)
             .tools(agent.tools().tools())
@@ -537,7 +547,7 @@ public final class Agents {
     agent.maxTokens().ifPresent(request::maxTokens);
     agent.reasoning().ifPresent(request::reasoning);
     agent.providerOptions().forEach(request::providerOptions);
-    invocation.timeout().ifPresent(request::timeout);
+    limits.timeout().ifPresent(request::timeout);
     invocation.budgetScope().ifPresent(request::budgetScope);
     return request.build();
   }

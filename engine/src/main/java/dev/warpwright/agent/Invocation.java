@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What belongs to one invocation of a run and not to the run: how long it may take, how it is
- * cancelled, who pays. Nothing of it is stored; a resume is an invocation with options of its own.
- * Immutable.
+ * cancelled, who pays, which limits it holds the run to. Nothing of it is stored; a resume is an
+ * invocation with options of its own. Immutable.
  *
  * {@snippet :
  * Invocation invocation =
@@ -30,11 +30,13 @@ public final class Invocation {
   private final Optional<Duration> timeout;
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
+  private final RunPolicy policy;
 
   private Invocation(Builder builder) {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
+    this.policy = builder.policy;
   }
 
   /**
@@ -73,6 +75,15 @@ public final class Invocation {
     return budgetScope;
   }
 
+  /**
+   * The limits that win over those of the agent.
+   *
+   * @return the policy, {@link RunPolicy#NONE} by default
+   */
+  public RunPolicy policy() {
+    return policy;
+  }
+
   /** Shows the timeout; a scope may be private. */
   @Override
   public String toString() {
@@ -84,6 +95,7 @@ public final class Invocation {
     private @Nullable Duration timeout;
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
+    private RunPolicy policy = RunPolicy.NONE;
 
     private Builder() {}
 
@@ -131,6 +143,19 @@ public final class Invocation {
                 .formatted(MAX_SCOPE, scope.length()));
       }
       this.budgetScope = scope;
+      return this;
+    }
+
+    /**
+     * Sets limits of this invocation, which win one by one over those of the {@linkplain
+     * Agent.Builder#policy agent}: a budget that is set replaces the agent's as a whole. So a run
+     * that has used up its budget is resumed with a higher one.
+     *
+     * @param policy {@link RunPolicy#NONE} by default
+     * @return this builder
+     */
+    public Builder policy(RunPolicy policy) {
+      this.policy = Objects.requireNonNull(policy, "policy");
       return this;
     }
 

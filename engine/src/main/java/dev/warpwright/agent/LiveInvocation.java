@@ -7,7 +7,9 @@ import dev.warpwright.Operation;
  *
  * @param agent the agent of its run
  * @param operation in which it asks models and runs tools
+ * @param limits to which it holds the run
  * @param cancel all that cancels it
  * @param show who sees what it does
  */
-record LiveInvocation(Agent agent, Operation operation, CancelWatch cancel, AgentShow show) {}
+record LiveInvocation(
+    Agent agent, Operation operation, RunLimits limits, CancelWatch cancel, AgentShow show) {}

@@ -72,6 +72,7 @@ public final class RunState {
   private final RunCost cost = new RunCost();
   private int toolErrors;
   private int toolCalls;
+  private RunTotals childRuns = RunTotals.NONE; // of those that have ended
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
@@ -590,12 +591,14 @@ public final class RunState {
   }
 
   /**
-   * How many tool calls were begun, each counted once however often its tool was run.
+   * What the run has used so far, over all its invocations.
    *
-   * @return the number
+   * @param includeChildRuns whether to add what its child runs have used
+   * @return the totals
    */
-  public int toolCalls() {
-    return toolCalls;
+  public RunTotals used(boolean includeChildRuns) {
+    RunTotals own = new RunTotals(toolCalls, usage, cost.known());
+    return includeChildRuns ? own.plus(childRuns) : own;
   }
 
   /**

@@ -417,7 +417,7 @@ final class RunStateTest {
             began("c1", EffectClass.IDEMPOTENT),
             began(1, "c1", EffectClass.IDEMPOTENT, 2),
             refused("c2"));
-    assertEquals(1, state.toolCalls());
+    assertEquals(1, state.used(true).toolCalls());
   }
 
   @Test
