@@ -512,11 +512,15 @@ public final class Agents {
   private AgentResult call(
       Agent agent, List<Message> begun, Invocation invocation, CancelWatch watch, Work work) {
     invocation.requireContextOf(agent);
+    RunLimits limits = new RunLimits(agent, invocation, time);
     try (CancelWatch cancel = watch;
-        Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
+        Operation operation =
+            gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
+      limits.requireCheckable(operation);
       AgentShow show = AgentShow.none(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, show, invocation.context()));
+      return work.in(
+          new LiveInvocation(agent, operation, limits, cancel, show, invocation.context()));
     }
   }
 
@@ -525,20 +529,23 @@ public final class Agents {
     invocation.requireContextOf(agent);
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
+    RunLimits limits = new RunLimits(agent, invocation, time);
     CancelWatch cancel = new CancelWatch(invocation, store, time);
     try {
       gateway.stream(
           NAME,
-          modelRequest(agent, begun, invocation, cancel),
+          modelRequest(agent, begun, limits, invocation, cancel),
           feed,
           AgentEvent.Output::new,
           opened -> {
             try (cancel;
                 Operation operation = opened) {
+              limits.requireCheckable(operation);
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
               return work.in(
-                  new LiveInvocation(agent, operation, cancel, show, invocation.context()));
+                  new LiveInvocation(
+                      agent, operation, limits, cancel, show, invocation.context()));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -629,7 +636,11 @@ public final class Agents {
 
   /** What is asked of the gateway; of a run that is taken up, its log has the messages. */
   private static GenerateRequest modelRequest(
-      Agent agent, List<Message> begun, Invocation invocation, CancelWatch cancel) {
+      Agent agent,
+      List<Message> begun,
+      RunLimits limits,
+      Invocation invocation,
+      CancelWatch cancel) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), begun)
             .tools(agent.tools().tools())
@@ -641,7 +652,7 @@ public final class Agents {
     agent.maxTokens().ifPresent(request::maxTokens);
     agent.reasoning().ifPresent(request::reasoning);
     agent.providerOptions().forEach(request::providerOptions);
-    invocation.timeout().ifPresent(request::timeout);
+    limits.timeout().ifPresent(request::timeout);
     invocation.budgetScope().ifPresent(request::budgetScope);
     return request.build();
   }
@@ -805,7 +816,7 @@ public final class Agents {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
-      case CANCELLED -> Optional.empty();
+      case CANCELLED, TIMED_OUT -> Optional.empty();
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");

@@ -190,7 +190,7 @@ public final class Flows {
 
   private Optional<String> causeToGoOn(RunState state, boolean decided) {
     return switch (state.status()) {
-      case COMPLETED, CANCELLED -> Optional.empty();
+      case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");

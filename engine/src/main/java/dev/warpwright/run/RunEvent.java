@@ -38,6 +38,7 @@ public sealed interface RunEvent
         RunEvent.RunResumed,
         RunEvent.CancelRequested,
         RunEvent.RunCancelled,
+        RunEvent.RunTimedOut,
         RunEvent.RunCompleted,
         RunEvent.RunFailed {
   /**
@@ -416,9 +417,25 @@ public sealed interface RunEvent
    * @param awaited the approval requests or call ids that are open
    * @param intendedEnd how the run would have failed, had no outcome been unknown; a cancel that
    *     waits for the verdict is {@link RunState#cancellation()}
+   * @param intendedTimeout that the timeout of its policy would have ended it
    */
-  record RunSuspended(Reason reason, List<String> awaited, Optional<RunFailed> intendedEnd)
+  record RunSuspended(
+      Reason reason,
+      List<String> awaited,
+      Optional<RunFailed> intendedEnd,
+      Optional<RunTimedOut> intendedTimeout)
       implements RunEvent {
+    /**
+     * A stop that no timeout has caused.
+     *
+     * @param reason what it waits for
+     * @param awaited the approval requests or call ids that are open
+     * @param intendedEnd how the run would have failed, had no outcome been unknown
+     */
+    public RunSuspended(Reason reason, List<String> awaited, Optional<RunFailed> intendedEnd) {
+      this(reason, awaited, intendedEnd, Optional.empty());
+    }
+
     /** What a suspended run waits for. */
     public enum Reason {
       /** Decisions on approvals. */
@@ -466,6 +483,20 @@ public sealed interface RunEvent
   record RunCancelled(int step, List<Attempt> attempts) implements RunEvent {
     /** Copies the list. */
     public RunCancelled {
+      attempts = List.copyOf(attempts);
+    }
+  }
+
+  /**
+   * The timeout of the run's policy ended it.
+   *
+   * @param limit how long the invocation was allowed to take
+   * @param step the step in which it happened, 0 before the first
+   * @param attempts the attempts of that step, skips included
+   */
+  record RunTimedOut(Duration limit, int step, List<Attempt> attempts) implements RunEvent {
+    /** Copies the list. */
+    public RunTimedOut {
       attempts = List.copyOf(attempts);
     }
   }

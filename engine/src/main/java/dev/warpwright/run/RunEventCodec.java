@@ -79,6 +79,7 @@ public final class RunEventCodec {
               new Type(RunEvent.RunResumed.class, 1),
               new Type(RunEvent.CancelRequested.class, 1),
               new Type(RunEvent.RunCancelled.class, 1),
+              new Type(RunEvent.RunTimedOut.class, 1),
               new Type(RunEvent.RunCompleted.class, 1),
               new Type(RunEvent.RunFailed.class, 1),
               new Type(FlowEvent.FlowStepStarted.class, 1),

@@ -239,18 +239,22 @@ public final class RunLog {
   }
 
   /**
-   * Adds what became of a call that was in doubt and, if nothing but that kept the run from being
-   * cancelled, that it is.
+   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its end,
+   * that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
    *
    * @param outcome what became of the call
    * @param callId the call
    */
   public void resolve(RunEvent outcome, String callId) {
     boolean last = state.needingVerdicts().stream().allMatch(callId::equals);
-    append(
-        last && state.cancellation().isPresent() && state.flow().isEmpty()
-            ? List.of(outcome, new RunEvent.RunCancelled(state.step(), List.of()))
-            : List.of(outcome));
+    List<RunEvent> events = new ArrayList<>(2);
+    events.add(outcome);
+    if (last && state.cancellation().isPresent() && state.flow().isEmpty()) {
+      events.add(new RunEvent.RunCancelled(state.step(), List.of()));
+    } else if (last && state.cancellation().isEmpty()) {
+      state.intendedEnd().ifPresent(events::add);
+    }
+    append(events);
   }
 
   /**

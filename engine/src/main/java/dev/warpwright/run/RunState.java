@@ -24,6 +24,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -76,6 +77,8 @@ public final class RunState {
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private int toolErrors;
+  private int toolCalls;
+  private RunTotals childRuns = RunTotals.NONE; // of those that have ended
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
@@ -83,6 +86,8 @@ public final class RunState {
   private @Nullable RunFailed failure;
   private @Nullable CancelRequested cancellation;
   private @Nullable GuardrailChecked triggered;
+  private @Nullable RunTimedOut timeout;
+  private @Nullable RunEvent intendedEnd; // for good, as soon as nothing is in doubt
 
   /**
    * A request for approval and what became of it.
@@ -145,6 +150,7 @@ public final class RunState {
       case RunResumed event -> runResumed(logged);
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
+      case RunTimedOut event -> runTimedOut(logged, event);
       case RunCompleted event -> runCompleted(logged, event);
       case RunFailed event -> runFailed(logged, event);
       case FlowEvent event -> flowEvent(logged, event);
@@ -277,6 +283,9 @@ public final class RunState {
             call -> call.allows(event),
             "a tool is started for an open call that may run, its attempts counting from 1");
     calls.set(index, calls.get(index).startedBy(event));
+    if (event.attempt() == 1) {
+      toolCalls++;
+    }
   }
 
   private void toolFinished(LoggedEvent logged, ToolFinished event) {
@@ -360,6 +369,7 @@ public final class RunState {
                     ? call.suspendedOver()
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
+        intendedEnd(event).ifPresent(end -> intendedEnd = end);
       }
       case SIGNAL, TIMER -> {
         requireRunning(logged);
@@ -368,6 +378,13 @@ public final class RunState {
       }
     }
     suspension = event;
+  }
+
+  private static Optional<RunEvent> intendedEnd(RunSuspended event) {
+    return event
+        .intendedTimeout()
+        .<RunEvent>map(end -> end)
+        .or(() -> event.intendedEnd().filter(end -> !end.resumable()));
   }
 
   private void runResumed(LoggedEvent logged) {
@@ -388,6 +405,7 @@ public final class RunState {
     status = RunStatus.CANCEL_REQUESTED;
     suspension = null;
     failure = null;
+    intendedEnd = null;
   }
 
   private void runCancelled(LoggedEvent logged, RunCancelled event) {
@@ -421,15 +439,12 @@ public final class RunState {
   }
 
   private void runFailed(LoggedEvent logged, RunFailed event) {
-    requireRunning(logged);
-    require(
-        logged,
-        !needsVerdict(),
-        "a run does not end while it needs a verdict on a tool");
+    requireMayEnd(logged);
     if (!stepAnswered) { // else the answer brought the attempts of the step
       cost.add(event.attempts());
     }
     failure = event;
+    suspension = null;
     status = RunStatus.FAILED;
   }
 
@@ -452,6 +467,27 @@ public final class RunState {
             .map(call -> call.call().id())
             .sorted()
             .toList();
+  }
+
+  private void runTimedOut(LoggedEvent logged, RunTimedOut event) {
+    requireMayEnd(logged);
+    if (!stepAnswered) {
+      cost.add(event.attempts());
+    }
+    calls = List.of(); // nothing of it is waited for any more
+    timeout = event;
+    suspension = null;
+    status = RunStatus.TIMED_OUT;
+  }
+
+  /** While it is driven, or by the end that waited for the last verdict. */
+  private void requireMayEnd(LoggedEvent logged) {
+    require(
+        logged,
+        status == RunStatus.RUNNING
+            || (status == RunStatus.NEEDS_RECONCILIATION && logged.event().equals(intendedEnd)),
+        "only a running run does this, or one whose end has waited for a verdict");
+    require(logged, !needsVerdict(), "a run does not end while it needs a verdict on a tool");
   }
 
   private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
@@ -556,18 +592,19 @@ public final class RunState {
           needsVerdict()
               ? Optional.empty()
               : Optional.of(updatedAt);
-      case COMPLETED, FAILED, CANCELLED -> Optional.empty();
+      case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
   }
 
   /**
-   * Whether it has ended for good: completed, cancelled, or failed and not resumable.
+   * Whether it has ended for good: completed, cancelled, timed out, or failed and not resumable.
    *
    * @return true if no event can follow
    */
   public boolean isTerminal() {
     return status == RunStatus.COMPLETED
         || status == RunStatus.CANCELLED
+        || status == RunStatus.TIMED_OUT
         || (failure != null && !failure.resumable());
   }
 
@@ -728,6 +765,17 @@ public final class RunState {
   }
 
   /**
+   * What the run has used so far, over all its invocations.
+   *
+   * @param includeChildRuns whether to add what its child runs have used
+   * @return the totals
+   */
+  public RunTotals used(boolean includeChildRuns) {
+    RunTotals own = new RunTotals(toolCalls, usage, cost.known());
+    return includeChildRuns ? own.plus(childRuns) : own;
+  }
+
+  /**
    * The last winning target.
    *
    * @return the target, empty before the first answer
@@ -788,6 +836,25 @@ public final class RunState {
    */
   public Optional<CancelRequested> cancellation() {
     return Optional.ofNullable(cancellation);
+  }
+
+  /**
+   * That the timeout of its policy has ended it.
+   *
+   * @return the event, empty unless it has
+   */
+  public Optional<RunTimedOut> timeout() {
+    return Optional.ofNullable(timeout);
+  }
+
+  /**
+   * How it ends as soon as no call of it needs a verdict any more: the timeout, or the failure for
+   * good, that met a tool whose outcome nobody knew.
+   *
+   * @return the event that is still to be written, empty if it is not to end so
+   */
+  public Optional<RunEvent> intendedEnd() {
+    return isTerminal() ? Optional.empty() : Optional.ofNullable(intendedEnd);
   }
 
   /** Whether a cancel was asked for and nothing has followed from it yet that could. */

@@ -19,14 +19,16 @@ public enum RunStatus {
   /** It failed; whether it may be continued stands in its state. */
   FAILED,
   /** It was cancelled, for good. */
-  CANCELLED;
+  CANCELLED,
+  /** The timeout of its policy ended it, for good. */
+  TIMED_OUT;
 
   /**
    * Whether a run of this status never goes on. One that FAILED may: its state says so.
    *
-   * @return true for COMPLETED and CANCELLED
+   * @return true for COMPLETED, CANCELLED and TIMED_OUT
    */
   public boolean isFinal() {
-    return this == COMPLETED || this == CANCELLED;
+    return this == COMPLETED || this == CANCELLED || this == TIMED_OUT;
   }
 }

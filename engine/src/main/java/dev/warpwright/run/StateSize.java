@@ -19,6 +19,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -58,6 +59,7 @@ final class StateSize {
       case RunResumed none -> 0;
       case CancelRequested none -> 0;
       case RunCancelled none -> 0;
+      case RunTimedOut none -> 0;
       case RunCompleted none -> 0;
       case RunFailed none -> 0;
       case FlowEvent call -> of(call);

@@ -85,6 +85,9 @@ final class GoldenEvents {
       new RunEvent.RunFailed(
           FailureKind.TARGETS_EXHAUSTED, "Every target failed.", true, 1, List.of(FAILED));
 
+  private static final RunEvent.RunTimedOut TIMEOUT =
+      new RunEvent.RunTimedOut(Duration.ofSeconds(90), 2, List.of(FAILED));
+
   private static final Money QUOTED = Money.of("0.0125", "USD");
   private static final CostValuation QUOTE =
       new CostValuation(
@@ -394,6 +397,14 @@ final class GoldenEvents {
         "RunSuspended-minimal",
         new RunEvent.RunSuspended(
             RunEvent.RunSuspended.Reason.APPROVAL, List.of("approval_1"), Optional.empty()));
+    events.put(
+        "RunSuspended-timed-out",
+        new RunEvent.RunSuspended(
+            RunEvent.RunSuspended.Reason.RECONCILIATION,
+            List.of("c1"),
+            Optional.empty(),
+            Optional.of(TIMEOUT)));
+    events.put("RunTimedOut", TIMEOUT);
     events.put("RunResumed", new RunEvent.RunResumed("approval"));
     events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
     events.put("RunFailed", FAILURE);

@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 16;
+  static final int TYPES = 17;
 
   private static final List<String> TEXTS =
       List.of(
@@ -128,7 +128,7 @@ final class RandomEvents {
               optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
-              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed));
+              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed), optional(this::timedOut));
       case 10 -> new RunEvent.RunResumed(text());
       case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
       case 12 -> failed();
@@ -136,11 +136,17 @@ final class RandomEvents {
           new RunEvent.CancelRequested(
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
-      case 15 ->
-          new RunEvent.GuardrailChecked(
-              one(GuardrailStage.values()), text(), optional(this::text), map());
+        case 15 ->
+            new RunEvent.GuardrailChecked(
+                one(GuardrailStage.values()), text(), optional(this::text), map());
+      case 16 -> timedOut();
       default -> throw new IllegalArgumentException("type " + type);
     };
+  }
+
+  private RunEvent.RunTimedOut timedOut() {
+    return new RunEvent.RunTimedOut(
+        Duration.ofMillis(random.nextInt(1_000_000)), random.nextInt(), list(this::attempt));
   }
 
   private RunEvent.RunFailed failed() {

@@ -52,6 +52,7 @@ final class UnknownMembersTest {
         "RunResumed",
         "CancelRequested",
         "RunCancelled",
+        "RunTimedOut",
         "RunCompleted",
         "RunFailed");
   }
