@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 17;
+  static final int TYPES = 29;
 
   private static final List<String> TEXTS =
       List.of(
@@ -140,7 +140,7 @@ final class RandomEvents {
             new RunEvent.GuardrailChecked(
                 one(GuardrailStage.values()), text(), optional(this::text), map());
       case 16 -> timedOut();
-      default -> throw new IllegalArgumentException("type " + type);
+      default -> flowEvent(type - 17);
     };
   }
 
@@ -222,6 +222,43 @@ final class RandomEvents {
   private RouteDecision.Standing standing() {
     return new RouteDecision.Standing(
         optional(this::number), list(this::text), optional(this::cost));
+  }
+
+  private RunEvent flowEvent(int type) {
+    return switch (type) {
+      case 0 ->
+          new FlowEvent.FlowStepStarted(
+              text(), text(), one(EffectClass.values()), text(), random.nextInt());
+      case 1 ->
+          new FlowEvent.FlowStepFinished(
+              text(),
+              text(),
+              random.nextInt(),
+              optional(this::json),
+              optional(this::stepError),
+              duration());
+      case 2 ->
+          new FlowEvent.StepRetryScheduled(
+              text(), text(), random.nextInt(), stepError(), instant());
+      case 3 -> new FlowEvent.TimerScheduled(text(), text(), instant());
+      case 4 -> new FlowEvent.TimerFired(text());
+      case 5 -> new FlowEvent.SignalAwaited(text(), text(), optional(this::instant));
+      case 6 -> new FlowEvent.SignalReceived(text(), text(), json());
+      case 7 -> new FlowEvent.SignalTimedOut(text());
+      case 8 -> new FlowEvent.ParallelStarted(text(), text(), random.nextInt());
+      case 9 ->
+          new FlowEvent.ParallelFinished(
+              text(),
+              list(() -> one(FlowEvent.ParallelFinished.BranchEnd.values())),
+              optional(random::nextInt));
+      case 10 -> new FlowEvent.VersionMarked(text(), text(), random.nextInt());
+      case 11 -> new FlowEvent.Observed(text(), one(FlowEvent.Observed.Source.values()), json());
+      default -> throw new IllegalArgumentException("type " + type);
+    };
+  }
+
+  private FlowEvent.StepError stepError() {
+    return new FlowEvent.StepError(one(FailureKind.values()), text(), text());
   }
 
   private Money money() {
