@@ -47,7 +47,7 @@ public final class CancelWatch implements RunListener, AutoCloseable {
   }
 
   /** Lets a worker, whose run this is, have it back unfinished. */
-  void handsBackOn(Cancellation asked) {
+  public void handsBackOn(Cancellation asked) {
     worker =
         asked.onCancel(
             why -> {
@@ -57,12 +57,12 @@ public final class CancelWatch implements RunListener, AutoCloseable {
   }
 
   /** Whether the invocation is a worker's, which hands back a run that could not be begun. */
-  boolean isOfWorker() {
+  public boolean isOfWorker() {
     return worker != null;
   }
 
   /** Whether the run is to be left as it stands, for another driver to go on with. */
-  boolean isHandedBack() {
+  public boolean isHandedBack() {
     return handedBack;
   }
 

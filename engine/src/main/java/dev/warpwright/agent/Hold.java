@@ -57,7 +57,7 @@ public final class Hold implements AutoCloseable {
   }
 
   /** Called when what is to be done with the run is done. */
-  void ends() {
+  public void ends() {
     done = true;
   }
 

@@ -90,6 +90,12 @@ final class FlowDriver<I, O> {
       endCancel();
       return;
     }
+    if (cancel.isHandedBack()) {
+      throw new OperationCancelledException(
+          "The run " + log.state().run() + " was handed back; another driver goes on with it.",
+          null,
+          OperationTrace.NONE.ofRun(drive.runId()));
+    }
     drive
         .broken()
         .filter(NonDeterminismException.class::isInstance)

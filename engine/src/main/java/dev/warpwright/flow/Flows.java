@@ -11,8 +11,10 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.Decisions;
+import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunDriver;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
@@ -24,6 +26,7 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Signal;
 import dev.warpwright.run.Writer;
+import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
@@ -35,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Runs flows as durable runs. Thread-safe; methods block and may be called from any thread. Closing
@@ -109,26 +113,25 @@ public final class Flows {
                 request.metadata()));
     RunLog.requireFits(fresh.started());
     Deadline deadline = deadline(request.invocation());
-    try (CancelWatch cancel = new CancelWatch(request.invocation(), store, time)) {
-      return switch (store.create(fresh, deadline)) {
-        case RunStore.Claim.Won(Writer owner) -> {
-          try (Hold hold = new Hold(store, run, owner, time, false, needed -> {})) {
-            cancel.begins(run);
-            RunLog log = RunLog.created(store, fresh, owner, time, deadline);
-            hold.begins(log);
-            yield drive(flow, log, deadline, cancel);
-          }
+    return switch (store.create(fresh, deadline)) {
+      case RunStore.Claim.Won(Writer owner) ->
+          owned(
+              flow,
+              run,
+              owner,
+              new CancelWatch(request.invocation(), store, time),
+              () -> RunLog.created(store, fresh, owner, time, deadline),
+              List.of(),
+              deadline);
+      case RunStore.Claim.Taken(RunKey taken) -> {
+        RunState state = RunState.of(store.load(taken, 1, deadline));
+        if (!state.started().fingerprint().equals(fingerprint)) {
+          throw conflict(
+              "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
         }
-        case RunStore.Claim.Taken(RunKey taken) -> {
-          RunState state = RunState.of(store.load(taken, 1, deadline));
-          if (!state.started().fingerprint().equals(fingerprint)) {
-            throw conflict(
-                "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
-          }
-          yield resume(flow, taken, List.of(), request.invocation());
-        }
-      };
-    }
+        yield resume(flow, taken, List.of(), request.invocation());
+      }
+    };
   }
 
   /**
@@ -160,22 +163,69 @@ public final class Flows {
     if (owner.isEmpty()) {
       return FlowResult.of(flow, RunState.of(found), found);
     }
-    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Hold hold = new Hold(store, run, owner.get(), time, false, needed -> {})) {
+    return owned(
+        flow,
+        run,
+        owner.get(),
+        new CancelWatch(invocation, store, time),
+        () -> RunLog.open(store, run, owner.get(), time, deadline),
+        decisions,
+        deadline);
+  }
+
+  /** Drives a run that a worker has taken up. */
+  void drive(Flow<?, ?> flow, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
+    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    cancel.handsBackOn(handBack);
+    Deadline deadline = deadline(invocation);
+    var _ =
+        owned(
+            flow,
+            taken.run(),
+            taken.owner(),
+            cancel,
+            () -> RunLog.open(store, taken.run(), taken.owner(), time, deadline),
+            List.of(),
+            deadline);
+  }
+
+  /** Works on an owned run and hands it back on every way out. */
+  private <O> FlowResult<O> owned(
+      Flow<?, O> flow,
+      RunKey run,
+      Writer owner,
+      CancelWatch watch,
+      Supplier<RunLog> opened,
+      List<ApprovalDecision> decisions,
+      Deadline deadline) {
+    try (CancelWatch cancel = watch;
+        Hold hold =
+            new Hold(store, run, owner, time, cancel.isOfWorker(), needed -> {})) {
       cancel.begins(run);
-      RunLog log = RunLog.open(store, run, owner.get(), time, deadline);
+      RunLog log = opened.get();
+      requireFlow(flow, log.state());
       hold.begins(log);
-      List<RunEvent> events =
-          Decisions.events(log.state(), decisions, time.now(), Optional.empty());
-      boolean all = events.size() == log.state().pendingApprovals().size();
-      causeToGoOn(log.state(), all).map(RunResumed::new).ifPresent(events::add);
-      if (!events.isEmpty()) {
-        log.append(events);
-      }
+      goOn(log, decisions);
       RunStatus status = log.state().status();
-      return status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED
-          ? drive(flow, log, deadline, cancel)
-          : FlowResult.of(flow, log.state(), log.events());
+      if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
+        new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
+      }
+      hold.ends();
+      return FlowResult.of(flow, log.state(), log.events());
+    }
+  }
+
+  /** Writes the decisions and that the run goes on, if it does and has begun before. */
+  private void goOn(RunLog log, List<ApprovalDecision> decisions) {
+    RunState state = log.state();
+    if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
+      return; // it has just been created
+    }
+    List<RunEvent> events = Decisions.events(state, decisions, time.now(), Optional.empty());
+    boolean all = events.size() == state.pendingApprovals().size();
+    causeToGoOn(state, all).map(RunResumed::new).ifPresent(events::add);
+    if (!events.isEmpty()) {
+      log.append(events);
     }
   }
 
@@ -210,10 +260,15 @@ public final class Flows {
             .anyMatch(signal -> state.standing().signals().contains(signal.name()));
   }
 
-  private <O> FlowResult<O> drive(
-      Flow<?, O> flow, RunLog log, Deadline deadline, CancelWatch cancel) {
-    new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
-    return FlowResult.of(flow, log.state(), log.events());
+  /**
+   * What a {@link dev.warpwright.run.Worker} on the store drives runs of flows with.
+   *
+   * @param driven the flows, at least one, each with an id of its own
+   * @return the driver
+   * @throws InvalidRequestException if there is no flow, or two have the same id
+   */
+  public RunDriver driver(Flow<?, ?>... driven) {
+    return new FlowRunDriver(this, driven);
   }
 
   /**

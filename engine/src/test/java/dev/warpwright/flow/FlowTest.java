@@ -218,4 +218,31 @@ class FlowTest {
     assertEquals(List.of("undone"), effects);
     assertEquals(RunScope.DEFAULT, result.run().scope());
   }
+
+  @Test
+  @Tag("F37")
+  @Tag("F43")
+  void a_worker_drives_a_flow_on_when_its_timer_is_due() {
+    Flow<String, String> flow =
+        Flow.of(
+            "f",
+            String.class,
+            String.class,
+            (ctx, in) -> {
+              ctx.sleep(Duration.ofHours(3));
+              return act("awake");
+            });
+    RunKey run = flows.run(flow, "x").run();
+    try (dev.warpwright.run.Worker worker =
+        dev.warpwright.run.Worker.builder(store)
+            .drives(flows.driver(flow))
+            .tasks(TaskTree.builder().time(time).build())
+            .start()) {
+      assertTrue(worker.awaitIdle(Duration.ofSeconds(30)));
+      assertEquals(RunStatus.WAITING, dev.warpwright.run.Runs.in(store).state(run).orElseThrow().status());
+      time.advance(Duration.ofHours(3));
+      assertTrue(worker.awaitIdle(Duration.ofSeconds(30)));
+      assertEquals(List.of("awake"), effects);
+    }
+  }
 }
