@@ -382,6 +382,24 @@ final class PostgresSession extends JournalSession {
     return due;
   }
 
+  /** How the database finds them; for tests. */
+  static String duePlan(Connection connection, Set<String> agentIds, int limit)
+      throws SQLException {
+    StringBuilder plan = new StringBuilder();
+    try (PreparedStatement explain = connection.prepareStatement("EXPLAIN " + DUE)) {
+      explain.setArray(1, connection.createArrayOf("text", agentIds.toArray()));
+      explain.setObject(2, new long[0]);
+      explain.setInt(3, limit);
+      explain.setInt(4, limit);
+      try (ResultSet row = explain.executeQuery()) {
+        while (row.next()) {
+          plan.append(row.getString(1)).append('\n');
+        }
+      }
+    }
+    return plan.toString();
+  }
+
   @Override
   Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException {
     try (PreparedStatement find = connection.prepareStatement(NEXT_DUE)) {

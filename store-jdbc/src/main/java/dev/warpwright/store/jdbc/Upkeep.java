@@ -92,8 +92,10 @@ final class Upkeep {
     while (!closed && !lease.isOver()) {
       hook.run();
       nextNanos = time.nanoTime() + LOOK_NANOS;
+      boolean failed = true;
       try {
         look(connected());
+        failed = false;
       } catch (SQLException | StoreException e) {
         LOG.warn(
             "The lease of the store could not be kept up; it is tried again: {}", e.toString());
@@ -103,7 +105,8 @@ final class Upkeep {
         LOG.error("The upkeep of the lease failed; it is tried again.", e);
         disconnect();
       }
-      sleep(Math.min(nextNanos, renewAtNanos));
+      long retryNanos = time.nanoTime() + Math.min(LOOK_NANOS, heartbeatNanos / 4);
+      sleep(failed ? retryNanos : Math.min(nextNanos, renewAtNanos));
     }
     disconnect();
   }
