@@ -131,10 +131,15 @@ public final class JdbcRunStore implements RunStore {
             ? Lease.of(builder.lease, time, watches::lost)
             : Lease.unlimited(time, watches::lost);
     this.journal = Journal.open(dialect, builder.hook, queue, releases::tell, lease, time, name);
-    this.upkeep =
-        dialect.isShared()
-            ? Upkeep.start(dialect, lease, time, watches::cancelRequested, builder.leaseHook)
-            : null;
+    try {
+      this.upkeep =
+          dialect.isShared()
+              ? Upkeep.start(dialect, lease, time, watches::cancelRequested, builder.leaseHook)
+              : null;
+    } catch (RuntimeException e) {
+      closeJournal();
+      throw e;
+    }
     this.readers = new Readers(dialect, journal.fence(), time, graceNanos);
   }
 
@@ -415,14 +420,14 @@ public final class JdbcRunStore implements RunStore {
   private static List<List<RunKey>> readExpired(
       Connection connection, String sql, long beforeNanos, int limit) throws SQLException {
     List<List<RunKey>> parts = new ArrayList<>();
-    long events = MAX_DELETED_EVENTS;
+    long events = 0;
     try (PreparedStatement select = connection.prepareStatement(sql + " FETCH FIRST ? ROWS ONLY")) {
       select.setLong(1, beforeNanos);
       select.setInt(2, limit);
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
           events += row.getLong(5);
-          if (events > MAX_DELETED_EVENTS) {
+          if (parts.isEmpty() || events > MAX_DELETED_EVENTS) {
             parts.add(new ArrayList<>());
             events = row.getLong(5);
           }
@@ -564,8 +569,13 @@ public final class JdbcRunStore implements RunStore {
     if (upkeep != null) {
       upkeep.close(); // the lease goes on until its end, and the journal gives it up
     }
+    closeJournal();
+    releases.tellAll();
+  }
+
+  private void closeJournal() {
+    queue.close();
     Threads.join(journal.thread());
     lease.close();
-    releases.tellAll();
   }
 }

@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
@@ -42,6 +44,11 @@ import org.jspecify.annotations.Nullable;
 final class PostgresSession extends JournalSession {
   /** Stands for no time in an array of primitive numbers. */
   private static final long NEVER = Long.MIN_VALUE + 1;
+
+  /** How often, and after what time, a worker is looked at that somebody else may be ending. */
+  private static final int MAX_ROUNDS = 5;
+
+  private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
   private static final String RUN_COLUMNS =
       "id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch, claims, problem";
@@ -297,26 +304,40 @@ final class PostgresSession extends JournalSession {
         row.getString(column + 9));
   }
 
-  /** Other workers that are open; those whose lease has run out are ended here. */
+  /**
+   * Other workers that are open; those whose lease has run out are ended here. One that is locked
+   * may be writing its last, or is just being ended by somebody else, which is waited for a moment.
+   */
   private List<Worker> openOf(Set<String> ids) throws SQLException {
-    List<Worker> open = new ArrayList<>();
-    List<String> lapsed = new ArrayList<>();
+    for (int round = 1; ; round++) {
+      List<String> lapsed = new ArrayList<>();
+      List<Worker> open = workers(ids, lapsed);
+      if (lapsed.isEmpty()) {
+        return open;
+      }
+      List<String> ended = LeaseTable.reap(connection, lapsed);
+      if (ended.size() == lapsed.size() || round == MAX_ROUNDS) {
+        open.removeIf(worker -> ended.contains(worker.id()));
+        return open;
+      }
+      LockSupport.parkNanos(ROUND_NANOS);
+    }
+  }
+
+  private List<Worker> workers(Set<String> ids, List<String> lapsed) throws SQLException {
+    List<Worker> workers = new ArrayList<>();
     try (PreparedStatement select = connection.prepareStatement(WORKERS)) {
       select.setArray(1, connection.createArrayOf("text", ids.toArray()));
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
-          open.add(new Worker(row.getString(1), row.getLong(2), row.getLong(3)));
+          workers.add(new Worker(row.getString(1), row.getLong(2), row.getLong(3)));
           if (row.getBoolean(4)) {
             lapsed.add(row.getString(1));
           }
         }
       }
     }
-    if (!lapsed.isEmpty()) {
-      List<String> ended = LeaseTable.reap(connection, lapsed);
-      open.removeIf(worker -> ended.contains(worker.id()));
-    }
-    return open;
+    return workers;
   }
 
   private void findKeys(List<ClaimedKey> wanted) throws SQLException {
