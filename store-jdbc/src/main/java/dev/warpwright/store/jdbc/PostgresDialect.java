@@ -281,7 +281,7 @@ final class PostgresDialect implements Dialect {
     String remedy =
         INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())
             ? " The user needs SELECT, INSERT, UPDATE and DELETE on the tables ww_worker,"
-                + " ww_worker_agent, ww_run, ww_run_metadata and ww_event, and SELECT on"
+                + " ww_worker_agent, ww_run, ww_run_metadata, ww_signal and ww_event, and SELECT on"
                 + " ww_schema_history."
             : "";
     return new StoreException(
