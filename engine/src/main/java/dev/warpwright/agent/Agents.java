@@ -47,6 +47,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +74,7 @@ public final class Agents {
   private final RunStore store;
   private final TimeSource time;
   private final Approvals approvals;
+  private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
 
   private Agents(Builder builder) {
@@ -80,6 +82,7 @@ public final class Agents {
     this.store = Objects.requireNonNullElseGet(builder.store, RunStore::inMemory);
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
+    this.children = new ChildRuns(this, store, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
   }
 
@@ -201,7 +204,7 @@ public final class Agents {
    */
   public AgentResult run(AgentRequest request) {
     Work work = starting(request);
-    return call(request.agent(), request.messages(), request.invocation(), work);
+    return call(request.agent(), request.begun(), request.invocation(), work);
   }
 
   /**
@@ -220,7 +223,7 @@ public final class Agents {
    */
   public AgentStream stream(AgentRequest request) {
     Work work = starting(request);
-    return stream(request.agent(), request.messages(), request.invocation(), work);
+    return stream(request.agent(), request.begun(), request.invocation(), work);
   }
 
   /** What a request comes to; checks it. */
@@ -230,10 +233,54 @@ public final class Agents {
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
     RunStarted started = started(request, fingerprint, imported);
     RunLog.requireFits(started);
-    return live -> start(live, new NewRun(run, time.now(), started), fingerprint);
+    Joining joining =
+        new Joining(
+            (state, operation) -> requireSame(state, fingerprint, operation), state -> List.of());
+    return live -> start(live, new NewRun(run, time.now(), started), joining);
   }
 
-  private AgentResult start(LiveInvocation live, NewRun fresh, Map<String, String> fingerprint) {
+  /**
+   * Starts a child run, or joins it if it exists, in the operation of its parent: waits for whoever
+   * drives it, drives it on if it was left, and gives it the decisions that it waits for.
+   *
+   * @param parent the parent's invocation
+   * @param request what the child is asked, under a run id and an idempotency key
+   * @param decisions what was decided on the approvals that it waits for
+   * @return how it was left
+   */
+  AgentResult child(
+      LiveInvocation parent,
+      AgentRequest request,
+      Function<RunState, List<ApprovalDecision>> decisions) {
+    RunStarted started = started(request, Fingerprint.of(request), false);
+    RunLog.requireFits(started);
+    RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
+    Agent agent = request.agent();
+    Joining joining = new Joining((state, operation) -> requireBoundTo(agent, state), decisions);
+    Invocation invocation = request.invocation();
+    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+        Operation operation =
+            gateway.open(
+                NAME,
+                modelRequest(agent, request.begun(), invocation, cancel),
+                parent.operation())) {
+      LiveInvocation live =
+          new LiveInvocation(agent, invocation, true, operation, cancel, AgentShow.none(operation));
+      return start(live, new NewRun(run, time.now(), started), joining);
+    }
+  }
+
+  /**
+   * How somebody joins a run that exists.
+   *
+   * @param check refuses a run that is another one than was asked for
+   * @param decisions what was decided on the approvals that it waits for
+   */
+  private record Joining(
+      BiConsumer<RunState, Operation> check,
+      Function<RunState, List<ApprovalDecision>> decisions) {}
+
+  private AgentResult start(LiveInvocation live, NewRun fresh, Joining joining) {
     Deadline deadline = live.operation().deadline();
     return switch (store.create(fresh, deadline)) {
       case RunStore.Claim.Won(Writer owner) ->
@@ -247,7 +294,7 @@ public final class Agents {
                 hold.begins(log);
                 return drive(live, log, hold);
               });
-      case RunStore.Claim.Taken(RunKey taken) -> attach(live, taken, fingerprint);
+      case RunStore.Claim.Taken(RunKey taken) -> attach(live, taken, joining);
     };
   }
 
@@ -414,7 +461,9 @@ public final class Agents {
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
         Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
+      return work.in(
+          new LiveInvocation(
+              agent, invocation, false, operation, cancel, AgentShow.none(operation)));
     }
   }
 
@@ -434,7 +483,7 @@ public final class Agents {
                 Operation operation = opened) {
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, cancel, show));
+              return work.in(new LiveInvocation(agent, invocation, false, operation, cancel, show));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -453,6 +502,7 @@ public final class Agents {
       Operation operation) {
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
+      children.requireThere(state, operation.deadline());
       var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
       store.adopt(log, state.status(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
@@ -477,7 +527,7 @@ public final class Agents {
     Operation operation = live.operation();
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(live, run, owner.get(), endsAt, decisions);
+      return resumeOwned(live, run, owner.get(), endsAt, state -> decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -504,7 +554,7 @@ public final class Agents {
    *     else it asks for
    */
   private static boolean isImport(AgentRequest request) {
-    boolean imported = PortableHistory.of(request.messages()).hasTools();
+    boolean imported = PortableHistory.of(request.begun()).hasTools();
     if (imported) {
       refuseInImport("a runId", request.runId());
       refuseInImport("an idempotencyKey", request.idempotencyKey());
@@ -568,7 +618,7 @@ public final class Agents {
     Agent agent = request.agent();
     List<Message> messages = new ArrayList<>();
     agent.instructions().map(Message::system).ifPresent(messages::add);
-    messages.addAll(request.messages());
+    messages.addAll(request.begun());
     return new RunStarted(
         agent.id(),
         agent.version(),
@@ -581,7 +631,9 @@ public final class Agents {
         agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
-        imported);
+        imported,
+        request.parent(),
+        request.handoff().map(Handoff::recorded));
   }
 
   /** Work on an owned run. */
@@ -596,7 +648,7 @@ public final class Agents {
   private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
     Operation operation = live.operation();
     AgentResult result;
-    try (Hold hold = new Hold(store, run, owner, time, this::tell);
+    try (Hold hold = new Hold(store, run, owner, time, needed -> tell(live, needed));
         operation) {
       live.cancel().begins(run);
       result = work.run(hold);
@@ -604,8 +656,13 @@ public final class Agents {
     return result.driven() ? result.ran(operation.tasks()) : result;
   }
 
-  /** Tells the listener, on a thread of its own. */
-  private void tell(DecisionNeeded needed) {
+  /** Tells the listener, on a thread of its own, of what is to be decided in this run itself. */
+  private void tell(LiveInvocation live, DecisionNeeded needed) {
+    boolean inChild = needed.status() == RunStatus.WAITING;
+    boolean inParent = live.child() && needed.status() == RunStatus.WAITING_APPROVAL;
+    if (inChild || inParent) {
+      return;
+    }
     onDecisionNeeded.ifPresent(
         listener ->
             tasks()
@@ -617,7 +674,8 @@ public final class Agents {
   }
 
   private AgentResult drive(LiveInvocation live, RunLog log, Hold hold) {
-    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds());
+    children.joinCancelOfParent(log, live.operation().deadline());
+    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), children);
     driver.drive();
     return new AgentResult(
         log.state(),
@@ -633,7 +691,7 @@ public final class Agents {
       RunKey run,
       Writer owner,
       OptionalLong endsAt,
-      List<ApprovalDecision> decisions) {
+      Function<RunState, List<ApprovalDecision>> decisions) {
     Operation operation = live.operation();
     return owned(
         live,
@@ -646,7 +704,7 @@ public final class Agents {
           }
           live.show().begins(log);
           hold.begins(log);
-          if (goOn(live.agent(), operation, log, decisions)) {
+          if (goOn(live.agent(), operation, log, decisions.apply(log.state()))) {
             return drive(live, log, hold);
           }
           live.show().written(log);
@@ -679,19 +737,32 @@ public final class Agents {
   }
 
   /** Why a run that nobody drives can go on now; empty if it has ended or still waits. */
-  private static Optional<String> causeToGoOn(Agent agent, RunState state, boolean decided) {
+  private Optional<String> causeToGoOn(Agent agent, RunState state, boolean decided) {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
       case CANCELLED -> Optional.empty();
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
-      case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
+      case WAITING_APPROVAL ->
+          decided ? Optional.of("approvals were decided") : movedOn(agent, state);
+      case WAITING -> movedOn(agent, state);
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))
               ? Optional.of("the tools can be asked what became of their calls")
               : Optional.empty();
     };
+  }
+
+  private Optional<String> movedOn(Agent agent, RunState state) {
+    return children.haveMovedOn(agent, state)
+        ? Optional.of("a child run has moved on")
+        : Optional.empty();
+  }
+
+  /** Whether a run that nobody drives can go on without new decisions. */
+  boolean canGoOn(Agent agent, RunState state) {
+    return causeToGoOn(agent, state, approvals.areDecided(state)).isPresent();
   }
 
   private static boolean canAsk(Agent agent, CallState call) {
@@ -708,20 +779,21 @@ public final class Agents {
    * <p>A caller that waited for another driver takes what that one left, failures too; only a run
    * whose driver is gone is driven on.
    */
-  private AgentResult attach(LiveInvocation live, RunKey run, Map<String, String> fingerprint) {
+  private AgentResult attach(LiveInvocation live, RunKey run, Joining joining) {
     Operation operation = live.operation();
     boolean waited = false;
     while (true) {
       List<LoggedEvent> log = load(run, operation);
       RunState state = RunState.of(log);
-      requireSame(run, state.started().fingerprint(), fingerprint, operation);
+      joining.check().accept(state, operation);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
-      if (leaveIt || causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
+      boolean decided = !joining.decisions().apply(state).isEmpty();
+      if (!decided && (leaveIt || !canGoOn(live.agent(), state))) {
         return asItStands(log);
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(live, run, owner.get(), OptionalLong.empty(), List.of());
+        return resumeOwned(live, run, owner.get(), OptionalLong.empty(), joining.decisions());
       }
       awaitRelease(run, operation);
       waited = true;
@@ -760,9 +832,9 @@ public final class Agents {
         operation.trace().ofRun(run.runId()));
   }
 
-  private static void requireSame(
-      RunKey run, Map<String, String> recorded, Map<String, String> asked, Operation operation) {
-    List<String> differences = Fingerprint.differences(recorded, asked);
+  private static void requireSame(RunState state, Map<String, String> asked, Operation operation) {
+    RunKey run = state.run();
+    List<String> differences = Fingerprint.differences(state.started().fingerprint(), asked);
     if (!differences.isEmpty()) {
       throw new ConflictException(
           "The idempotency key belongs to run %s, which was asked something else: it differs in %s."

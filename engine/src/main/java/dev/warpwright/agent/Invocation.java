@@ -73,6 +73,13 @@ public final class Invocation {
     return budgetScope;
   }
 
+  /** The options of a child run, whose time and cancel come to it through the task tree. */
+  Invocation ofChild() {
+    Builder child = builder();
+    budgetScope.ifPresent(child::budgetScope);
+    return child.build();
+  }
+
   /** Shows the timeout; a scope may be private. */
   @Override
   public String toString() {

@@ -423,7 +423,7 @@ public final class Batch<T> {
         Optional.of(result.run()),
         cancelled ? Optional.of(FailureKind.CANCELLED) : failure.map(RunFailed::kind),
         cancelled ? Optional.of("The run was cancelled.") : failure.map(RunFailed::message),
-        result.state().usage(),
+        result.state().totalUsage(),
         work(result),
         duration);
   }
@@ -432,7 +432,7 @@ public final class Batch<T> {
     return switch (result.status()) {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
-      case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
+      case NEEDS_RECONCILIATION, WAITING -> BatchItem.Outcome.NEEDS_RECONCILIATION;
       case FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED -> BatchItem.Outcome.FAILED;
     };
   }

@@ -15,6 +15,8 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -69,6 +71,7 @@ public final class RunState {
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
+  private final Children children = new Children();
   private int toolErrors;
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
@@ -84,6 +87,14 @@ public final class RunState {
    * @param decision the decision, once there is one
    */
   public record Approval(ApprovalRequested request, Optional<ApprovalDecided> decision) {}
+
+  /**
+   * A child run of this one.
+   *
+   * @param started how it began
+   * @param finished its record; empty while it is under way, as far as this run knows
+   */
+  public record Child(ChildStarted started, Optional<ChildFinished> finished) {}
 
   private RunState(LoggedEvent first) {
     if (!(first.event() instanceof RunStarted begin) || first.sequence() != 1) {
@@ -131,6 +142,8 @@ public final class RunState {
       case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
       case ToolReconciled event -> toolReconciled(logged, event);
+      case ChildStarted event -> childStarted(logged, event);
+      case ChildFinished event -> childFinished(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
       case RunResumed event -> runResumed();
       case CancelRequested event -> cancelRequested(logged, event);
@@ -190,6 +203,15 @@ public final class RunState {
     requireRunning(logged);
     require(logged, isDigest(event.digest()), "a digest is \"sha256:\" and 64 hex digits");
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
+    if (event.child().isPresent()) {
+      String childRunId = event.child().get().runId();
+      find(
+          logged,
+          call -> isFor(event, call) && call.awaitsChild(childRunId),
+          "an approval of a child is asked for while the child is under way");
+      approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+      return;
+    }
     int index =
         find(
             logged,
@@ -197,6 +219,7 @@ public final class RunState {
                 call.call().id().equals(event.callId())
                     && call.approval().isEmpty()
                     && call.started().isEmpty()
+                    && call.child().isEmpty()
                     && call.result().isEmpty(),
             "an approval is asked for once, for a call that was not begun");
     calls.set(index, calls.get(index).asked(event));
@@ -204,14 +227,52 @@ public final class RunState {
   }
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
+    Approval asked = approvals.get(event.requestId());
+    require(logged, asked != null && isPending(asked), "a decision answers a pending request");
+    if (asked.request().child().isEmpty()) {
+      calls.replaceAll(
+          call -> requestId(call).equals(event.requestId()) ? call.decided(event) : call);
+    }
+    approvals.put(event.requestId(), new Approval(asked.request(), Optional.of(event)));
+  }
+
+  private boolean isPending(Approval asked) {
+    ApprovalRequested request = asked.request();
+    return asked.decision().isEmpty()
+        && calls.stream()
+            .anyMatch(
+                call ->
+                    request
+                        .child()
+                        .map(child -> isFor(request, call) && call.awaitsChild(child.runId()))
+                        .orElseGet(
+                            () ->
+                                call.awaitsApproval()
+                                    && requestId(call).equals(request.requestId())));
+  }
+
+  private static boolean isFor(ApprovalRequested request, CallState call) {
+    return request.step() == call.step() && request.callId().equals(call.call().id());
+  }
+
+  private void childStarted(LoggedEvent logged, ChildStarted event) {
+    requireRunning(logged);
+    int index =
+        find(logged, call -> call.allows(event), "a child begins for an open call that may run");
+    calls.set(index, calls.get(index).answeredBy(event));
+    children.started(event);
+  }
+
+  private void childFinished(LoggedEvent logged, ChildFinished event) {
+    requireAtWork(logged);
     int index =
         find(
             logged,
-            call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
-            "a decision answers a pending request");
-    calls.set(index, calls.get(index).decided(event));
-    approvals.computeIfPresent(
-        event.requestId(), (id, asked) -> new Approval(asked.request(), Optional.of(event)));
+            call -> call.call().id().equals(event.callId()) && call.awaitsChild(event.childRunId()),
+            "a child ends once, after it began");
+    children.finished(event);
+    String tool = calls.get(index).call().name();
+    answer(index, new ToolResult(event.callId(), tool, event.output(), event.failed()));
   }
 
   private void toolStarted(LoggedEvent logged, ToolStarted event) {
@@ -298,6 +359,14 @@ public final class RunState {
                     ? call.suspendedOver()
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
+      }
+      case CHILD -> {
+        requireRunning(logged);
+        require(
+            logged,
+            calls.stream().anyMatch(CallState::awaitsChild),
+            "a run waits for a child that is under way");
+        status = RunStatus.WAITING;
       }
     }
     suspension = event;
@@ -461,15 +530,12 @@ public final class RunState {
   }
 
   /**
-   * The approvals that it waits for.
+   * The approvals that it waits for, those of child runs included.
    *
    * @return the requests without a decision
    */
   public List<ApprovalRequested> pendingApprovals() {
-    return calls.stream()
-        .filter(CallState::awaitsApproval)
-        .map(state -> state.approval().orElseThrow())
-        .toList();
+    return approvals.values().stream().filter(this::isPending).map(Approval::request).toList();
   }
 
   /**
@@ -523,7 +589,7 @@ public final class RunState {
   }
 
   /**
-   * The tokens so far.
+   * The tokens so far, without those of child runs.
    *
    * @return the usage of all answered steps
    */
@@ -532,13 +598,41 @@ public final class RunState {
   }
 
   /**
-   * What all model calls cost so far, failed ones included. Unknown is not free: where a process
-   * died during a call, or a call was made without accounting, there is no amount.
+   * What all model calls of this run itself cost so far, failed ones included. Unknown is not free:
+   * where a process died during a call, or a call was made without accounting, there is no amount.
    *
    * @return the total; empty if no call was valued
    */
   public Optional<CostTotal> cost() {
     return cost.total();
+  }
+
+  /**
+   * The child runs, in the order in which they began.
+   *
+   * @return each with its record, once it has ended
+   */
+  public List<Child> children() {
+    return children.all();
+  }
+
+  /**
+   * The tokens of this run and of the child runs that have ended.
+   *
+   * @return the usage of all answered steps, here and below
+   */
+  public Usage totalUsage() {
+    return usage.plus(children.usage());
+  }
+
+  /**
+   * What this run and its child runs cost so far. While a child is under way, nobody knows here
+   * what it spends.
+   *
+   * @return the total, UNKNOWN with a child under way; empty if no call was valued
+   */
+  public Optional<CostTotal> totalCost() {
+    return children.total(cost());
   }
 
   /**

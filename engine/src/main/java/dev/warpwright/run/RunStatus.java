@@ -6,6 +6,8 @@ public enum RunStatus {
   RUNNING,
   /** It waits for decisions on approvals; nothing of it is in memory. */
   WAITING_APPROVAL,
+  /** It waits for a child run that cannot go on by itself; nothing of it is in memory. */
+  WAITING,
   /** A tool that must not be repeated may or may not have acted; somebody has to decide. */
   NEEDS_RECONCILIATION,
   /** Somebody asked to cancel it; its driver, or whoever takes it up, brings it to its end. */

@@ -9,7 +9,6 @@ import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -25,7 +24,6 @@ public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int PAGE = 1000;
   private static final int MAX_REASON = 1024;
-  private static final Writer CANCELLER = Writer.outside("cancel");
 
   private final RunStore store;
   private final TimeSource time;
@@ -194,7 +192,8 @@ public final class Runs {
   }
 
   /**
-   * Cancels a run for good, whatever it is doing or waiting for. What has ended stays as it is.
+   * Cancels a run for good, whatever it is doing or waiting for, and the child runs below it. What
+   * has ended stays as it is.
    *
    * <p>A run that nobody drives is CANCELLED when this returns. A driver in this process is told at
    * once: it stops the model call and interrupts the tools, keeps what it has paid for, and ends
@@ -220,32 +219,7 @@ public final class Runs {
   }
 
   private RunState cancel(RunKey run, Optional<String> reason) {
-    RunState state = requestCancel(run, new CancelRequested(reason));
-    return state.isCancelDue()
-        ? RunLog.carryOutCancel(store, run, time, patience()).orElse(state)
-        : state;
-  }
-
-  /** Writes the request from outside, on top of whatever a driver writes meanwhile. */
-  private RunState requestCancel(RunKey run, CancelRequested request) {
-    for (int tries = 1; ; tries++) {
-      RunState state = RunState.of(log(run));
-      if (state.isTerminal() || state.cancellation().isPresent()) {
-        return state;
-      }
-      Instant now = time.now().isBefore(state.updatedAt()) ? state.updatedAt() : time.now();
-      long before = state.sequence();
-      state.apply(new LoggedEvent(run, before + 1, CANCELLER, now, request));
-      try {
-        store.append(
-            new Append(run, before, CANCELLER, now, List.of(request), state.status()), patience());
-        return state;
-      } catch (ConflictException e) {
-        if (tries == RunLog.MAX_TRIES) {
-          throw e;
-        }
-      }
-    }
+    return new TreeCancel(store, time, patience()).cancel(run, new CancelRequested(reason));
   }
 
   private RunState decide(RunKey run, ToolReconciled verdict) {

@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
@@ -38,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 15;
+  static final int TYPES = 17;
 
   private static final List<String> TEXTS =
       List.of(
@@ -73,7 +74,9 @@ final class RandomEvents {
               list(this::target),
               map(),
               optional(random::nextLong),
-              random.nextBoolean());
+              random.nextBoolean(),
+              optional(this::text),
+              optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -89,7 +92,8 @@ final class RandomEvents {
               text(),
               json(),
               optional(this::instant),
-              optional(this::text));
+              optional(this::text),
+              optional(() -> new RunEvent.ApprovalRequested.OfChild(text(), text())));
       case 5 ->
           new RunEvent.ApprovalDecided(
               text(),
@@ -134,6 +138,20 @@ final class RandomEvents {
           new RunEvent.CancelRequested(
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
+      case 15 -> new RunEvent.ChildStarted(text(), text(), text());
+      case 16 ->
+          new RunEvent.ChildFinished(
+              text(),
+              text(),
+              one(RunStatus.values()),
+              text(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextInt(),
+              usage(),
+              optional(this::total),
+              optional(() -> one(FailureKind.values())),
+              duration());
       default -> throw new IllegalArgumentException("type " + type);
     };
   }
@@ -307,6 +325,12 @@ final class RandomEvents {
         known ? List.of() : List.of(text()),
         list(this::text),
         random.nextBoolean());
+  }
+
+  private CostTotal total() {
+    return random.nextBoolean()
+        ? new CostTotal(CostValuation.Status.KNOWN, Optional.of(money()), List.of())
+        : new CostTotal(CostValuation.Status.UNKNOWN, Optional.empty(), List.of(text()));
   }
 
   private Instant instant() {
