@@ -15,6 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.agent.World.Order;
+import dev.warpwright.control.BudgetStore;
+import dev.warpwright.control.ReservationRule;
 import dev.warpwright.cost.CacheAssumption;
 import dev.warpwright.cost.CatalogEntry;
 import dev.warpwright.cost.CostAccounting;
@@ -411,6 +413,30 @@ final class SubAgentTest {
     assertEquals(List.of(child), children(store, result.run()));
     assertEquals("A chair.", state(store, child).text());
     assertEquals(2, program.runs().size());
+  }
+
+  @Test
+  @Tag("A98")
+  void a_child_is_paid_by_the_account_of_its_parents_invocation() {
+    BudgetStore budget = BudgetStore.local(Prices.usd("1"));
+    Program paying =
+        family.program(
+            RunStore.inMemory(),
+            each ->
+                each.costAccounting(costs())
+                    .budget(budget, ReservationRule.fixed(Prices.usd("0.10"))));
+    family.answers("desk", calls(ask("c1", "research", "What?")), text("Done."));
+    family.answers("research", text("It."));
+    Agent desk = agent("desk").subAgents(agent("research").build()).build();
+
+    AgentResult result =
+        paying.agents.run(
+            AgentRequest.builder(desk, "Do it.")
+                .invocation(Invocation.builder().budgetScope("acme").build())
+                .build());
+
+    assertEquals("Done.", result.text());
+    assertEquals(Prices.usd("0.06"), budget.snapshot("acme").spent());
   }
 
   @Test

@@ -321,7 +321,8 @@ final class SubAgentWaitTest {
     Agents signing =
         Agents.builder(program.gateway)
             .store(store)
-            .approvalSigner(ApprovalSigner.hmacSha256("k".repeat(32).getBytes(StandardCharsets.UTF_8)))
+            .approvalSigner(
+                ApprovalSigner.hmacSha256("k".repeat(32).getBytes(StandardCharsets.UTF_8)))
             .build();
     family.answers("desk", calls(ask("c1", "clerk", "Refund.")), text("All done."));
     family.answers("clerk", calls(call("k1", "refund", "o1")), text("Refunded."));
@@ -337,7 +338,8 @@ final class SubAgentWaitTest {
     Agents others =
         Agents.builder(program.gateway)
             .store(forged)
-            .approvalSigner(ApprovalSigner.hmacSha256("k".repeat(32).getBytes(StandardCharsets.UTF_8)))
+            .approvalSigner(
+                ApprovalSigner.hmacSha256("k".repeat(32).getBytes(StandardCharsets.UTF_8)))
             .build();
     var refused =
         assertThrows(
