@@ -13,7 +13,6 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
@@ -216,7 +215,7 @@ final class AgentDriver {
       write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
     } else {
       parallel = answer.parallelToolCalls();
-      run(opened(number, message.toolCalls()));
+      run(CallState.fresh(message.toolCalls(), number));
     }
   }
 
@@ -277,14 +276,6 @@ final class AgentDriver {
             false,
             answer.step(),
             List.of()));
-  }
-
-  private static List<CallState> opened(int step, List<ToolCall> calls) {
-    List<CallState> open = new ArrayList<>(calls.size());
-    for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
-      open.add(CallState.fresh(calls.get(ordinal), step, ordinal));
-    }
-    return open;
   }
 
   /**
@@ -479,11 +470,13 @@ final class AgentDriver {
     if (goesOn()) {
       RunFailed failure = failure(kind, message);
       Set<String> awaited = needingVerdicts();
-      write(
-          List.of(
-              awaited.isEmpty()
-                  ? failure
-                  : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure)));
+      List<RunEvent> events =
+          new ArrayList<>(failure.resumable() ? List.of() : log.endOfChildren());
+      events.add(
+          awaited.isEmpty()
+              ? failure
+              : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure));
+      write(events);
     }
     endCancel(); // also if the failure came too late
   }

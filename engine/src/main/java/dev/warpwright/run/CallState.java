@@ -7,6 +7,8 @@ import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.EffectClass;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -42,7 +44,7 @@ public record CallState(
    * @param ordinal its place among the calls of the step
    * @return the state
    */
-  public static CallState fresh(ToolCall call, int step, int ordinal) {
+  static CallState fresh(ToolCall call, int step, int ordinal) {
     return new CallState(
         call,
         step,
@@ -54,6 +56,21 @@ public record CallState(
         false,
         Optional.empty(),
         Optional.empty());
+  }
+
+  /**
+   * The calls of an answer of which nothing has happened yet.
+   *
+   * @param asked what the answer asks for
+   * @param step the step
+   * @return the states, in the same order
+   */
+  public static List<CallState> fresh(List<ToolCall> asked, int step) {
+    List<CallState> open = new ArrayList<>(asked.size());
+    for (ToolCall call : asked) {
+      open.add(fresh(call, step, open.size()));
+    }
+    return open;
   }
 
   /**

@@ -254,6 +254,24 @@ public final class RunLog {
   }
 
   /**
+   * Cancels the child runs that are under way, as this run ends for good.
+   *
+   * @return the records of those that have ended by now, to append before its own end; each fits
+   *     into the state
+   */
+  public List<RunEvent> endOfChildren() {
+    List<RunEvent> events = new ArrayList<>();
+    long bytes = state.bytes();
+    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state)) {
+      boolean fits = bytes + StateSize.of(end) <= state.maxBytes();
+      ChildFinished kept = fits ? end : end.withoutText(); // a run can always end
+      bytes += StateSize.of(kept);
+      events.add(kept);
+    }
+    return events;
+  }
+
+  /**
    * What follows from a request to cancel when nothing of the run is at work any more: its end or,
    * while the outcome of a tool is unknown that must not be repeated, the wait for a verdict. Child
    * runs that are under way are cancelled first, and the records of those that have ended stand
@@ -263,14 +281,7 @@ public final class RunLog {
    * @return the events to append
    */
   public List<RunEvent> endOfCancel(List<Attempt> attempts) {
-    List<RunEvent> events = new ArrayList<>();
-    long bytes = state.bytes();
-    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state)) {
-      boolean fits = bytes + StateSize.of(end) <= state.maxBytes();
-      ChildFinished kept = fits ? end : end.withoutText(); // a run can always end
-      bytes += StateSize.of(kept);
-      events.add(kept);
-    }
+    List<RunEvent> events = new ArrayList<>(endOfChildren());
     List<String> doubtful =
         state.calls().stream()
             .filter(CallState::needsVerdict)

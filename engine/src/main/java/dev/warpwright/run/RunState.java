@@ -9,7 +9,6 @@ import dev.warpwright.model.Message;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
@@ -191,12 +190,7 @@ public final class RunState {
     finishReason = event.finishReason();
     text.append(event.message().text());
     messages.add(event.message());
-    List<ToolCall> asked = event.message().toolCalls();
-    List<CallState> open = new ArrayList<>(asked.size());
-    for (int ordinal = 0; ordinal < asked.size(); ordinal++) {
-      open.add(CallState.fresh(asked.get(ordinal), step, ordinal));
-    }
-    calls = open;
+    calls = CallState.fresh(event.message().toolCalls(), step);
   }
 
   private void approvalRequested(LoggedEvent logged, ApprovalRequested event) {

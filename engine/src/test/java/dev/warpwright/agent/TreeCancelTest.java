@@ -352,4 +352,24 @@ final class TreeCancelTest {
     assertEquals(1, result.state().toolErrors());
     program.assertNothingIsLeft();
   }
+
+  @Test
+  @Tag("A99")
+  @Tag("A7")
+  void a_run_that_fails_for_good_leaves_no_child_behind() {
+    Tool refund = world.tool("refund", EffectClass.ONCE).requiresApproval().build();
+    Agent boss =
+        agent("boss").maxStateBytes(2_048).subAgents(agent("clerk").tools(refund).build()).build();
+    family.answers("boss", calls(ask("c1", "clerk", "Pay.")), text("Never."));
+    family.answers("clerk", calls(call("k1", "refund", "o".repeat(2_000))), text("Never."));
+    Program program = family.program(store);
+
+    AgentResult result = program.agents.run(request(boss));
+
+    assertTrue(result.state().isTerminal());
+    assertEquals(RunStatus.FAILED, result.status());
+    assertEquals(RunStatus.CANCELLED, state(store, children(store, RUN).getFirst()).status());
+    assertEquals(RunStatus.CANCELLED, records(program.events(RUN)).getFirst().status());
+    assertEquals(List.of(), runs.waiting(RunScope.DEFAULT));
+  }
 }
