@@ -20,6 +20,7 @@ import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
@@ -121,7 +122,7 @@ final class ChildRuns {
         .idempotencyKey(key(parent.run().runId(), call))
         .childOf(parent.run().runId())
         .metadata(parent.started().metadata())
-        .invocation(live.invocation().ofChild())
+        .invocation(live.invocation().ofChild(subAgent.agent()))
         .build();
   }
 
@@ -143,7 +144,7 @@ final class ChildRuns {
     RunState child = left.state();
     List<RunEvent> events = new ArrayList<>(decidedThere(parent, call, child));
     switch (child.status()) {
-      case COMPLETED, CANCELLED -> events.add(finished(call, left));
+      case COMPLETED, CANCELLED, TIMED_OUT -> events.add(finished(call, left));
       case FAILED -> {
         Optional<WarpwrightException> end = live.operation().end(call.step());
         if (end.isPresent()) {
@@ -154,7 +155,7 @@ final class ChildRuns {
       case WAITING_APPROVAL -> events.addAll(promoted(parent, call, child));
       case NEEDS_RECONCILIATION, WAITING ->
           events.add(suspended(RunSuspended.Reason.CHILD, List.of(child.run().runId())));
-      case RUNNING, CANCEL_REQUESTED ->
+      case QUEUED, RUNNING, CANCEL_REQUESTED ->
           throw new ConflictException(
               "The child run " + child.run() + " is driven elsewhere.",
               null,
@@ -208,7 +209,7 @@ final class ChildRuns {
         decisions.add(decision(id, approval.decision().get()));
       }
     }
-    return decisions.isEmpty() ? List.of() : approvals.decided(parent, decisions);
+    return decisions.isEmpty() ? List.of() : approvals.decided(parent, decisions, time.now());
   }
 
   /**

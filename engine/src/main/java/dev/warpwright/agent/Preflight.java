@@ -10,10 +10,10 @@ import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
-import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.Tool;
+import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolRun;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ import java.util.Set;
  */
 final class Preflight {
   private final Agent agent;
-  private final String runId;
+  private final ToolCaller caller;
   private final Approvals approvals;
   private final OperationTrace trace;
   private final List<RunEvent> events = new ArrayList<>();
@@ -37,9 +37,9 @@ final class Preflight {
   private Optional<ChildCall> child = Optional.empty();
   private boolean barred; // by a call of a sub-agent, which nothing overlaps
 
-  private Preflight(Agent agent, String runId, Approvals approvals, OperationTrace trace) {
+  private Preflight(Agent agent, ToolCaller caller, Approvals approvals, OperationTrace trace) {
     this.agent = agent;
-    this.runId = runId;
+    this.caller = caller;
     this.approvals = approvals;
     this.trace = trace;
   }
@@ -47,13 +47,18 @@ final class Preflight {
   /**
    * Judges all calls that have no result.
    *
+   * @throws dev.warpwright.model.GuardrailException if a guardrail of an input triggers
    * @throws InvalidOutputException if one cannot be used and the agent then fails
    * @throws InvalidRequestException if the approval of one was tampered with
    * @throws UnknownOutcomeException if one was begun and its tool is not there any more
    */
   static Preflight of(
-      Agent agent, String runId, List<CallState> open, Approvals approvals, OperationTrace trace) {
-    Preflight preflight = new Preflight(agent, runId, approvals, trace);
+      Agent agent,
+      ToolCaller caller,
+      List<CallState> open,
+      Approvals approvals,
+      OperationTrace trace) {
+    Preflight preflight = new Preflight(agent, caller, approvals, trace);
     open.stream().filter(call -> call.result().isEmpty()).forEach(preflight::judge);
     return preflight;
   }
@@ -73,6 +78,17 @@ final class Preflight {
     return child;
   }
 
+  /** Whether there is anything to run. */
+  boolean hasWork() {
+    return !runs.isEmpty() || child.isPresent();
+  }
+
+  /** How many of the calls that may run now were never begun. */
+  long newCalls() {
+    long tools = runs.stream().filter(run -> run.attempt() == 1).count();
+    return tools + child.filter(next -> next.call().child().isEmpty()).stream().count();
+  }
+
   /** The requests for approval without a decision; while there are any, nothing runs. */
   Set<String> awaited() {
     return awaited;
@@ -86,7 +102,7 @@ final class Preflight {
     } else if (call.isInDoubt() || call.awaitsChild()) {
       next(call, begun(call));
     } else {
-      switch (agent.tools().check(call.call())) {
+      switch (agent.tools().check(call.call(), caller)) {
         case CheckedCall.Refused(ToolCall checked, String message) -> unusable(call, message);
         case CheckedCall.Callable(ToolCall checked, Tool tool, boolean requiresApproval) ->
             usable(call, tool, requiresApproval);
@@ -95,15 +111,8 @@ final class Preflight {
   }
 
   private void refuse(CallState call, String message) {
-    events.add(
-        new ToolFinished(
-            call.call().id(),
-            call.call().name(),
-            Optional.empty(),
-            false,
-            Json.of(message),
-            true,
-            Duration.ZERO));
+    String callId = call.call().id();
+    events.add(ToolEvents.refused(callId, call.call().name(), Json.of(message), Duration.ZERO));
   }
 
   /** The tool of a call that is in doubt: it runs again, whatever its rules would say by now. */
@@ -130,10 +139,11 @@ final class Preflight {
   }
 
   private void usable(CallState call, Tool tool, boolean requiresApproval) {
+    tool.requireInputPasses(call.call(), caller, trace);
     if (call.awaitsApproval()) {
       awaited.add(call.approval().orElseThrow().requestId());
     } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
-      ApprovalRequested request = approvals.request(runId, call, tool);
+      ApprovalRequested request = approvals.request(caller.operationId(), call, tool);
       events.add(request);
       awaited.add(request.requestId());
     } else {
@@ -162,7 +172,10 @@ final class Preflight {
     String key =
         call.started()
             .map(ToolStarted::key)
-            .orElseGet(() -> tool.idempotencyKey(runId, call.step(), call.ordinal(), call.call()));
+            .orElseGet(
+                () ->
+                    tool.idempotencyKey(
+                        caller.operationId(), call.step(), call.ordinal(), call.call()));
     return new ToolRun(call.call(), tool, call.step(), call.ordinal(), key, call.nextAttempt());
   }
 }

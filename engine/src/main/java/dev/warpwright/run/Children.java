@@ -2,6 +2,7 @@ package dev.warpwright.run;
 
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.CostValuation.Status;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
@@ -18,7 +19,7 @@ final class Children {
   private static final String UNDER_WAY = "child-under-way";
 
   private final List<Child> all = new ArrayList<>();
-  private Usage usage = Usage.ABSENT;
+  private RunTotals used = RunTotals.NONE; // by those that have ended
   private int underWay;
 
   void started(ChildStarted event) {
@@ -30,7 +31,8 @@ final class Children {
   void finished(ChildFinished event) {
     all.replaceAll(
         child -> isEnd(event, child) ? new Child(child.started(), Optional.of(event)) : child);
-    usage = usage.plus(event.usage());
+    List<Money> cost = event.cost().flatMap(CostTotal::amount).map(List::of).orElse(List.of());
+    used = used.plus(new RunTotals(event.toolCalls(), event.usage(), cost));
     underWay--;
   }
 
@@ -44,8 +46,8 @@ final class Children {
     return List.copyOf(all);
   }
 
-  Usage usage() {
-    return usage;
+  RunTotals used() {
+    return used;
   }
 
   /** Empty if nothing was valued, here or in the run itself. */

@@ -1,14 +1,11 @@
 package dev.warpwright.run;
 
-import dev.warpwright.model.ConflictException;
-import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunState.Child;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,11 +25,13 @@ final class TreeCancel {
   private final RunStore store;
   private final TimeSource time;
   private final Deadline deadline;
+  private final ControlEvents control;
 
   TreeCancel(RunStore store, TimeSource time, Deadline deadline) {
     this.store = store;
     this.time = time;
     this.deadline = deadline;
+    this.control = new ControlEvents(store, time);
   }
 
   /**
@@ -41,7 +40,12 @@ final class TreeCancel {
    * @throws InvalidRequestException if there is no such run
    */
   RunState cancel(RunKey run, CancelRequested request) {
-    RunState state = requestCancel(run, request);
+    RunState state =
+        control.append(
+            run,
+            CANCELLER,
+            found -> isAskedOrEnded(found) ? List.of() : List.of(request),
+            deadline);
     if (!state.isCancelDue()) {
       return state;
     }
@@ -52,31 +56,8 @@ final class TreeCancel {
     return ended.orElse(state);
   }
 
-  /** Writes the request from outside, on top of whatever a driver writes meanwhile. */
-  private RunState requestCancel(RunKey run, CancelRequested request) {
-    for (int tries = 1; ; tries++) {
-      List<LoggedEvent> log = store.load(run, 1, deadline);
-      if (log.isEmpty()) {
-        throw new InvalidRequestException(
-            FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
-      }
-      RunState state = RunState.of(log);
-      if (state.isTerminal() || state.cancellation().isPresent()) {
-        return state;
-      }
-      Instant now = time.now().isBefore(state.updatedAt()) ? state.updatedAt() : time.now();
-      long before = state.sequence();
-      state.apply(new LoggedEvent(run, before + 1, CANCELLER, now, request));
-      try {
-        store.append(
-            new Append(run, before, CANCELLER, now, List.of(request), state.status()), deadline);
-        return state;
-      } catch (ConflictException e) {
-        if (tries == RunLog.MAX_TRIES) {
-          throw e;
-        }
-      }
-    }
+  private static boolean isAskedOrEnded(RunState state) {
+    return state.isTerminal() || state.cancellation().isPresent();
   }
 
   /**

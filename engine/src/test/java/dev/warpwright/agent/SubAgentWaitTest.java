@@ -385,7 +385,7 @@ final class SubAgentWaitTest {
                         logged.time(),
                         change.apply(logged.event())))
             .toList();
-    to.adopt(log, RunState.of(log).status(), Deadline.never());
+    to.adopt(log, RunState.of(log).standing(), Deadline.never());
   }
 
   @Test

@@ -17,10 +17,10 @@ import dev.warpwright.run.Append;
 import dev.warpwright.run.ForwardingStore;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
-import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
@@ -37,7 +37,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -206,7 +205,7 @@ final class TreeCancelTest {
       }
 
       @Override
-      public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+      public Watch watch(RunKey run, RunListener listener) {
         return () -> {}; // the cancel comes from another process
       }
     };
@@ -286,7 +285,7 @@ final class TreeCancelTest {
               }
             }) {
           @Override
-          public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+          public Watch watch(RunKey run, RunListener listener) {
             return () -> {};
           }
         };
