@@ -238,7 +238,7 @@ public final class Worker implements AutoCloseable {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    return status().handedBack() == 0;
+    return loop.hasEndedAll();
   }
 
   /** Stops it as {@link #stop} does, with ten seconds of patience. */

@@ -354,8 +354,8 @@ final class WorkerRunsTest {
     acted.await();
     try (ExecutorService pool = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Boolean> stop = pool.submit(() -> worker.stop(Duration.ZERO));
-      while (!stop.isDone()) {
-        program.time.advance(Duration.ofMillis(100)); // the grace of the tool
+      while (program.gateway.diagnostics().abandonedTasks().isEmpty()) {
+        program.time.advance(Duration.ofMillis(10)); // to the end of the tool's grace
         Thread.onSpinWait();
       }
       assertFalse(stop.get());
