@@ -85,6 +85,7 @@ final class WorkerStressTest {
               .unstarted(
                   () -> {
                     for (int stops = 0; !isThrough(store); stops++) {
+                      readmitAll(store);
                       WorkerStatus end = aWhile(process(store), random, stops < MAX_STOPS);
                       takenUp.addAndGet(end.taken());
                       handedBack.addAndGet(end.handedBack());
@@ -146,6 +147,13 @@ final class WorkerStressTest {
 
   private static List<RunSummary> runs(RunStore store) {
     return store.list(RunQuery.builder(RunScope.DEFAULT).limit(RUNS).build(), Deadline.never());
+  }
+
+  /** As an operator would: here workers often stop before a run has made any progress. */
+  private static void readmitAll(RunStore store) {
+    runs(store).stream()
+        .filter(RunSummary::isQuarantined)
+        .forEach(run -> store.readmit(run.run(), Deadline.never()));
   }
 
   private static boolean isThrough(RunStore store) {
