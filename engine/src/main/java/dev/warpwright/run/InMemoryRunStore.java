@@ -316,7 +316,8 @@ final class InMemoryRunStore implements RunStore {
     lock.lock();
     try {
       requireOpen();
-      require(key).claims = 0;
+      Run run = require(key);
+      run.claims = run.claims >= MAX_CLAIMS ? 0 : run.claims;
     } finally {
       lock.unlock();
     }
