@@ -223,6 +223,18 @@ final class H2Session extends JournalSession {
     return due.subList(0, Math.min(limit, due.size()));
   }
 
+  /** How the database finds them; for tests. */
+  static String duePlan(Connection connection) throws SQLException {
+    try (PreparedStatement explain = connection.prepareStatement("EXPLAIN " + DUE)) {
+      explain.setString(1, "agent");
+      explain.setLong(2, 0);
+      explain.setInt(3, 10);
+      try (ResultSet row = explain.executeQuery()) {
+        return row.next() ? row.getString(1) : "";
+      }
+    }
+  }
+
   @Override
   Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException {
     Optional<Duration> next = Optional.empty();

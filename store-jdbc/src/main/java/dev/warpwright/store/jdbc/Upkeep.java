@@ -45,6 +45,7 @@ final class Upkeep {
 
   // The thread only:
   private @Nullable Connection connection;
+  private int networkMillisBefore; // of the connection, which is the program's
   private Set<RunKey> told = Set.of(); // of a request to cancel
   private long renewAtNanos;
   private long nextNanos;
@@ -192,6 +193,7 @@ final class Upkeep {
       connection = open;
       open.setAutoCommit(false);
       // A server that does not answer must not keep the thread when another one would.
+      networkMillisBefore = open.getNetworkTimeout();
       open.setNetworkTimeout(Runnable::run, Math.toIntExact(lease.ttlMillis()));
     }
     return open;
@@ -205,7 +207,7 @@ final class Upkeep {
     }
     try (open) {
       open.rollback();
-      open.setNetworkTimeout(Runnable::run, 0);
+      open.setNetworkTimeout(Runnable::run, networkMillisBefore);
     } catch (SQLException e) {
       LOG.debug("The connection of the lease did not close well.", e);
     }
