@@ -69,6 +69,7 @@ final class ConfigurationPageTest {
           "ModelCatalog.Builder",
           "PlanRequest.Builder",
           "RoutePlanner.Builder",
+          "RunQuery.Builder", // what is asked, not a setting
           "ModelCall.Builder",
           "ProviderException.Builder",
           "ScriptedModel.Builder",

@@ -34,6 +34,8 @@ import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.AdaptivePolicy;
 import dev.warpwright.route.AffinityPolicy;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Worker;
 import dev.warpwright.store.jdbc.JdbcRunStore;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
@@ -86,6 +88,7 @@ final class Knobs {
     types.put("AgentRequest.Builder", agentRequest());
     types.put("Invocation.Builder", invocation());
     types.put("Agents.Builder", agents());
+    types.put("Worker.Builder", worker());
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
     types.put("AdapterBuilder", adapter());
@@ -325,6 +328,14 @@ final class Knobs {
         () -> Agents.builder(Gateway.builder().build()),
         builder -> ((Agents.Builder) builder).build(),
         new Knob.Defaults());
+  }
+
+  private static List<Knob> worker() {
+    return Knob.ofBuilder(
+        Worker.Builder.class,
+        () -> Worker.builder(RunStore.inMemory()),
+        builder -> {}, // a driver is needed to start one; each setting is checked when it is set
+        new Knob.Defaults().field("drives/1", "drivers"));
   }
 
   private static List<Knob> batch() {
