@@ -20,7 +20,7 @@ import java.util.Map;
  *   <li>{@code runs}: agents with a model that answers at once and trivial tools, so many at the
  *       same time, each caller one after the other. A step is a model's answer and a tool's
  *       outcome, both durable; {@code PURE} tools have no intent in the log, {@code ONCE} tools
- *       have. The ratio is to the peer's steps.
+ *       have. The ratio is to the peer's steps, once counted in steps, once in outcomes.
  *   <li>{@code appends}: one event at a time on the store's port. The ratio is to {@code raw} of
  *       the same rows.
  *   <li>{@code raw}: the fenced batch insert on one connection, with group commit and nothing else;
@@ -105,10 +105,29 @@ public final class DurableLoad {
           measure(
               new Subject(What.RUNS, effect.toString(), database, callers),
               meter,
-              number -> () -> trivial.run(agents));
+              number -> kind == StoreKind.MEMORY ? inMemory(trivial) : () -> trivial.run(agents));
         }
       }
     }
+  }
+
+  /**
+   * A store in memory keeps what has ended: a caller takes a new one before that costs anything.
+   */
+  private static Load.Call inMemory(TrivialAgent trivial) {
+    return new Load.Call() {
+      private static final int MAX_RUNS = 100;
+      private int runs;
+      private Agents agents = trivial.on(RunStore.inMemory());
+
+      @Override
+      public void once() {
+        if (++runs % MAX_RUNS == 0) {
+          agents = trivial.on(RunStore.inMemory());
+        }
+        trivial.run(agents);
+      }
+    };
   }
 
   private void appends(int callers) throws Exception {
@@ -156,6 +175,11 @@ public final class DurableLoad {
     }
   }
 
+  /** A step of an agent is the outcome of a tool and that of the model call which asked for it. */
+  private double outcomesPerUnit(What what) {
+    return what == What.RUNS ? (2.0 * options.steps() + 1) / options.steps() : 1;
+  }
+
   private record Subject(What what, String variant, Database database, int callers) {}
 
   private void measure(Subject subject, Meter meter, Load.Caller work) throws Exception {
@@ -167,6 +191,7 @@ public final class DurableLoad {
             subject.database().kind(),
             subject.callers(),
             outcome.perSecond(),
+            outcomesPerUnit(subject.what()),
             outcome.p50(),
             outcome.p99(),
             outcome.perUnit(outcome.counted().commits()),

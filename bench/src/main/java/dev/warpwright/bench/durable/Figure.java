@@ -11,6 +11,7 @@ import java.util.OptionalDouble;
  * @param store on which store; that of the peer is PostgreSQL
  * @param callers how many at once
  * @param perSecond steps or rows a second
+ * @param outcomesPerUnit how many recorded outcomes a step or row has
  * @param p50 half of the calls (a run, a workflow, an append) took no longer
  * @param p99 99 of 100 took no longer
  * @param commitsPerUnit transactions a step or row, on PostgreSQL
@@ -22,6 +23,7 @@ record Figure(
     StoreKind store,
     int callers,
     double perSecond,
+    double outcomesPerUnit,
     Duration p50,
     Duration p99,
     OptionalDouble commitsPerUnit,

@@ -50,15 +50,23 @@ final class Figures {
         : OptionalDouble.empty();
   }
 
+  private OptionalDouble ratioOfOutcomes(Figure figure) {
+    OptionalDouble ratio = ratio(figure);
+    return ratio.isPresent()
+        ? OptionalDouble.of(ratio.getAsDouble() * figure.outcomesPerUnit())
+        : ratio;
+  }
+
   /** A table in Markdown. */
   String table() {
     StringBuilder table = new StringBuilder();
     table.append(
-        "| what | | store | callers | a second | p50 | p99 | commits each | WAL each | ratio |\n");
-    table.append("|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+        "| what | | store | callers | a second | p50 | p99 | commits each | WAL each | ratio | by"
+            + " outcomes |\n");
+    table.append("|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for (Figure figure : figures) {
       table.append(
-          "| %s | %s | %s | %d | %.0f | %s | %s | %s | %s | %s |%n"
+          "| %s | %s | %s | %d | %.0f | %s | %s | %s | %s | %s | %s |%n"
               .formatted(
                   figure.what(),
                   figure.variant(),
@@ -69,7 +77,8 @@ final class Figures {
                   millis(figure.p99()),
                   number("%.3f", figure.commitsPerUnit()),
                   number("%.0f B", figure.walBytesPerUnit()),
-                  number("%.2f", ratio(figure))));
+                  number("%.2f", ratio(figure)),
+                  number("%.2f", ratioOfOutcomes(figure))));
     }
     return table.toString();
   }
@@ -97,6 +106,7 @@ final class Figures {
       figure.commitsPerUnit().ifPresent(number -> entry.put("commitsPerUnit", number));
       figure.walBytesPerUnit().ifPresent(number -> entry.put("walBytesPerUnit", number));
       ratio(figure).ifPresent(number -> entry.put("ratio", number));
+      ratioOfOutcomes(figure).ifPresent(number -> entry.put("ratioOfOutcomes", number));
       list.add(entry);
     }
     return Json.of(Map.of("environment", environment, "figures", list));

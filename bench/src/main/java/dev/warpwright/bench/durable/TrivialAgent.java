@@ -42,6 +42,7 @@ final class TrivialAgent implements AutoCloseable {
   private static final Usage USAGE = Usage.reported(100, 20);
   private static final Target TARGET = Target.of("none", "instant");
 
+  private final LanguageModel model;
   private final Gateway gateway;
   private final Agent agent;
 
@@ -52,7 +53,8 @@ final class TrivialAgent implements AutoCloseable {
    */
   public record Input(int number) {}
 
-  private TrivialAgent(Gateway gateway, Agent agent) {
+  private TrivialAgent(LanguageModel model, Gateway gateway, Agent agent) {
+    this.model = model;
     this.gateway = gateway;
     this.agent = agent;
   }
@@ -96,9 +98,11 @@ final class TrivialAgent implements AutoCloseable {
   }
 
   private static TrivialAgent of(int steps, Tool tool) {
+    LanguageModel model = new Model(steps);
     return new TrivialAgent(
+        model,
         Gateway.builder()
-            .adapter(TARGET.provider(), id -> new Model(steps))
+            .adapter(TARGET.provider(), id -> model)
             .maxTotalAttempts(MAX_STEPS_AT_ONCE)
             .build(),
         Agent.builder("trivial", Route.of(TARGET))
@@ -110,6 +114,10 @@ final class TrivialAgent implements AutoCloseable {
 
   Agents on(RunStore store) {
     return Agents.on(gateway, store);
+  }
+
+  LanguageModel model() {
+    return model;
   }
 
   Agent agent() {
