@@ -1,13 +1,5 @@
 package dev.warpwright.bench.durable;
 
-import dev.warpwright.model.FinishReason;
-import dev.warpwright.model.Json;
-import dev.warpwright.model.Message;
-import dev.warpwright.model.Part;
-import dev.warpwright.model.Role;
-import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
-import dev.warpwright.model.Usage;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEventCodec;
@@ -15,13 +7,9 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.Writer;
-import dev.warpwright.tool.EffectClass;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -52,7 +40,6 @@ public class FoldBenchmark {
   private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "folded");
   private static final Writer OWNER = new Writer("bench#1", 1);
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
-  private static final Target TARGET = Target.of("none", "instant");
 
   /** How many events the log has. */
   @Param({"10", "100", "1000", "10000"})
@@ -65,46 +52,11 @@ public class FoldBenchmark {
   @Setup
   public void prepare() {
     List<LoggedEvent> made = new ArrayList<>();
-    add(
-        made,
-        new RunEvent.RunStarted(
-            "bench",
-            "1",
-            Map.of("request", "sha256:" + "0".repeat(64)),
-            Optional.empty(),
-            List.of(Message.user("Where is order A-1044?")),
-            10_000,
-            List.of(TARGET),
-            Map.of()));
+    add(made, TrivialLog.started(10_000));
     for (int step = 1; made.size() < events; step++) {
-      String call = "call-" + step;
-      Json input = Json.of(Map.of("order", "A-1044"));
-      add(made, new RunEvent.StepStarted(step, 2 * step - 1));
-      add(
-          made,
-          new RunEvent.ModelResponded(
-              step,
-              TARGET,
-              new Message(
-                  Role.ASSISTANT,
-                  List.<Part>of(new ToolCall(call, "lookup_order", input, Optional.empty()))),
-              new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_calls"),
-              Usage.reported(500, 30),
-              List.of()));
-      String key = RUN.runId() + "/" + step + "/0";
-      add(
-          made,
-          new RunEvent.ToolStarted(step, 0, call, "lookup_order", EffectClass.PURE, input, key, 1));
-      add(
-          made,
-          new RunEvent.ToolFinished(
-              call,
-              "lookup_order",
-              Optional.of(key),
-              true,
-              Json.of(Map.of("state", "shipped", "parcels", 2)),
-              false,
-              Duration.ofMillis(12)));
+      for (List<RunEvent> append : TrivialLog.step(RUN, step)) {
+        append.forEach(event -> add(made, event));
+      }
     }
     log = List.copyOf(made.subList(0, events));
     bodies = log.stream().map(logged -> RunEventCodec.encode(logged.event())).toList();

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What {@link DurableLoad} measures.
@@ -99,7 +100,7 @@ record LoadOptions(
     return new LoadOptions(what, stores, callers, seconds, warmup, steps, json);
   }
 
-  private static java.util.stream.Stream<String> parts(String list) {
+  private static Stream<String> parts(String list) {
     return Arrays.stream(list.split(",", -1));
   }
 

@@ -10,7 +10,9 @@ import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.tool.EffectClass;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -52,8 +54,8 @@ public class ResumeBenchmark {
   private final TrivialAgent trivial = TrivialAgent.of(STEPS, EffectClass.PURE, () -> {});
   private List<LoggedEvent> log = List.of();
   private int runs;
-  private @org.jspecify.annotations.Nullable Database database;
-  private @org.jspecify.annotations.Nullable RunStore open;
+  private @Nullable Database database;
+  private @Nullable RunStore open;
   private RunKey next = new RunKey(RunScope.DEFAULT, "none");
 
   /**
@@ -70,7 +72,7 @@ public class ResumeBenchmark {
   }
 
   private RunStore open() {
-    return java.util.Objects.requireNonNull(open, "open");
+    return Objects.requireNonNull(open, "open");
   }
 
   /** Puts the next run there; not measured. */
@@ -95,7 +97,7 @@ public class ResumeBenchmark {
   @TearDown
   public void close() throws Exception {
     open().close();
-    java.util.Objects.requireNonNull(database, "database").close();
+    Objects.requireNonNull(database, "database").close();
     servers.close();
     trivial.close();
   }

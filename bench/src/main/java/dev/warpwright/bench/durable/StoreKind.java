@@ -4,6 +4,7 @@ import dev.warpwright.store.jdbc.JdbcRunStore.Durability;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A store as the options name it. */
 enum StoreKind {
@@ -16,7 +17,7 @@ enum StoreKind {
   private final String text;
   private final Optional<Durability> durability;
 
-  StoreKind(String text, @org.jspecify.annotations.Nullable Durability durability) {
+  StoreKind(String text, @Nullable Durability durability) {
     this.text = text;
     this.durability = Optional.ofNullable(durability);
   }

@@ -19,6 +19,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.tool.EffectClass;
@@ -126,6 +127,10 @@ final class TrivialAgent implements AutoCloseable {
 
   AgentRequest request() {
     return AgentRequest.builder(agent, "Take every step.").build();
+  }
+
+  AgentRequest request(RunScope scope) {
+    return AgentRequest.builder(agent, "Take every step.").scope(scope).build();
   }
 
   AgentRequest request(RunKey run) {
