@@ -3,9 +3,8 @@ package dev.warpwright.bench.durable;
 import dev.dbos.transact.DBOS;
 import dev.dbos.transact.config.DBOSConfig;
 import dev.dbos.transact.workflow.Workflow;
-import java.util.Properties;
-import org.postgresql.Driver;
-import org.postgresql.PGProperty;
+import java.util.Objects;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * The peer: DBOS Transact for Java, as it comes, with its own pool of ten connections. Its
@@ -55,16 +54,13 @@ final class Dbos implements AutoCloseable {
    * @param step what a step does
    */
   Dbos(String url, int count, Runnable step) {
-    Properties parsed = Driver.parseURL(url, new Properties());
-    if (parsed == null) {
-      throw new IllegalArgumentException("Not a URL of PostgreSQL: " + url);
-    }
+    PGSimpleDataSource parsed = PostgresServer.source(url);
     this.dbos =
         new DBOS(
             DBOSConfig.defaults("bench")
                 .withDatabaseUrl(url)
-                .withDbUser(PGProperty.USER.getOrDefault(parsed))
-                .withDbPassword(String.valueOf(PGProperty.PASSWORD.getOrDefault(parsed))));
+                .withDbUser(parsed.getUser())
+                .withDbPassword(Objects.requireNonNullElse(parsed.getPassword(), "")));
     this.steps = dbos.registerProxy(Steps.class, new TrivialSteps(dbos, count, step));
     dbos.launch();
   }

@@ -86,11 +86,10 @@ final class GroupCommit<T> implements AutoCloseable {
     }
   }
 
-  /** Called when no caller waits. */
+  /** Called when no caller waits, so that there is nothing left to commit. */
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     closed = true;
     LockSupport.unpark(committer);
-    committer.join();
   }
 }

@@ -24,8 +24,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a long run costs more per step than a short one: time, garbage, bytes of the log and
- * bytes in the database per step of runs of 10 to 10 000 steps.
+ * Whether a long run costs more per step than a short one: time, garbage, bytes of the log and,
+ * once the store is closed, bytes in the database per step of runs of 10 to 10 000 steps.
  *
  * <p>Each is measured twice: as an agent, which has to be resumed where an invocation has made all
  * the model calls that it may, and as the log alone, to which the same kinds of events are appended
@@ -85,11 +85,33 @@ public final class LinearCost {
 
   private String measure(StoreKind kind, Way way, int steps) throws Exception {
     int runs = Math.max(1, STEPS_IN_ALL / steps);
-    try (Database database = Database.fresh(kind, servers);
-        RunStore store = database.open();
+    double all = (double) runs * steps;
+    try (Database database = Database.fresh(kind, servers)) {
+      database.open().close();
+      OptionalLong storedBefore = database.bytes();
+      Measured measured = run(database, way, steps, runs);
+      OptionalLong stored = database.bytes();
+      return "| %s | %s | %d | %.1f µs | %.0f B | %.0f B | %s | %d |"
+          .formatted(
+              kind,
+              way,
+              steps,
+              measured.nanos() / all / TimeUnit.MICROSECONDS.toNanos(1),
+              measured.allocatedBytes() / all,
+              measured.last().log().stream().mapToLong(LinearCost::bytes).sum() / (double) steps,
+              stored.isEmpty()
+                  ? ""
+                  : "%.0f B".formatted((stored.getAsLong() - storedBefore.getAsLong()) / all),
+              measured.last().invocations());
+    }
+  }
+
+  private record Measured(long nanos, long allocatedBytes, Ran last) {}
+
+  private static Measured run(Database database, Way way, int steps, int runs) {
+    try (RunStore store = database.open();
         TrivialAgent trivial = TrivialAgent.of(steps, EffectClass.PURE, () -> {})) {
       Agents agents = trivial.on(store);
-      OptionalLong storedBefore = database.bytes();
       long allocatedBefore = allocated();
       long begun = System.nanoTime();
       Ran ran = new Ran(List.of(), 0);
@@ -97,22 +119,7 @@ public final class LinearCost {
         RunKey run = new RunKey(RunScope.DEFAULT, "linear-" + n);
         ran = way == Way.AGENT ? drive(trivial, agents, run) : append(store, run, steps);
       }
-      double all = (double) runs * steps;
-      double micros = (System.nanoTime() - begun) / all / TimeUnit.MICROSECONDS.toNanos(1);
-      double garbage = (allocated() - allocatedBefore) / all;
-      OptionalLong stored = database.bytes();
-      return "| %s | %s | %d | %.1f µs | %.0f B | %.0f B | %s | %d |"
-          .formatted(
-              kind,
-              way,
-              steps,
-              micros,
-              garbage,
-              ran.log().stream().mapToLong(LinearCost::bytes).sum() / (double) steps,
-              stored.isEmpty()
-                  ? ""
-                  : "%.0f B".formatted((stored.getAsLong() - storedBefore.getAsLong()) / all),
-              ran.invocations());
+      return new Measured(System.nanoTime() - begun, allocated() - allocatedBefore, ran);
     }
   }
 

@@ -9,7 +9,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -74,7 +73,7 @@ final class PostgresServer implements AutoCloseable {
     }
   }
 
-  static DataSource source(String url) {
+  static PGSimpleDataSource source(String url) {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setUrl(url);
     return source;

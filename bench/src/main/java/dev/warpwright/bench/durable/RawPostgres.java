@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.List;
-import org.postgresql.PGConnection;
+import java.util.function.ToLongFunction;
 
 /** One statement and one round trip a batch, which commits itself. */
 final class RawPostgres extends RawLog {
@@ -43,9 +43,9 @@ final class RawPostgres extends RawLog {
   @Override
   public void commit(List<Row> rows) throws SQLException {
     int count = rows.size();
-    long[] runs = rows.stream().mapToLong(Row::run).toArray();
-    long[] sequences = rows.stream().mapToLong(Row::sequence).toArray();
-    long[] times = rows.stream().mapToLong(Row::timeNanos).toArray();
+    Long[] runs = numbers(rows, Row::run);
+    Long[] sequences = numbers(rows, Row::sequence);
+    Long[] times = numbers(rows, Row::timeNanos);
     write.setString(1, workerId);
     write.setLong(2, workerEpoch);
     int column = 3;
@@ -57,35 +57,31 @@ final class RawPostgres extends RawLog {
     column = set(column, "int8", runs);
     column = set(column, "int8", sequences);
     column = set(column, "int8", sequences); // as append ids
-    column = set(column, "text", filled(count, TYPE));
-    int[] versions = new int[count];
-    Arrays.fill(versions, VERSION);
-    column = set(column, "int4", versions);
-    column = set(column, "text", filled(count, owner.name()));
-    long[] epochs = new long[count];
-    Arrays.fill(epochs, owner.epoch());
-    column = set(column, "int8", epochs);
+    column = set(column, "text", filled(new String[count], TYPE));
+    column = set(column, "int4", filled(new Integer[count], VERSION));
+    column = set(column, "text", filled(new String[count], owner.name()));
+    column = set(column, "int8", filled(new Long[count], owner.epoch()));
     column = set(column, "int8", times);
-    short[] codecs = new short[count];
-    Arrays.fill(codecs, (short) CODEC_JSON);
-    column = set(column, "int2", codecs);
-    byte[][] bodies = new byte[count][];
-    Arrays.fill(bodies, BODY);
-    set(column, "bytea", bodies);
+    column = set(column, "int2", filled(new Short[count], (short) CODEC_JSON));
+    set(column, "bytea", filled(new byte[count][], BODY));
     int written = write.executeUpdate();
     if (written != count) {
       throw new SQLException("Of " + count + " rows " + written + " were written.");
     }
   }
 
-  private int set(int column, String type, Object array) throws SQLException {
-    write.setArray(column, connection.unwrap(PGConnection.class).createArrayOf(type, array));
+  private static Long[] numbers(List<Row> rows, ToLongFunction<Row> column) {
+    return rows.stream().mapToLong(column).boxed().toArray(Long[]::new);
+  }
+
+  /** An array of a type that the driver knows is sent in binary. */
+  private int set(int column, String type, Object[] array) throws SQLException {
+    write.setArray(column, connection.createArrayOf(type, array));
     return column + 1;
   }
 
-  private static String[] filled(int count, String text) {
-    String[] texts = new String[count];
-    Arrays.fill(texts, text);
-    return texts;
+  private static <T> T[] filled(T[] array, T value) {
+    Arrays.fill(array, value);
+    return array;
   }
 }
