@@ -76,7 +76,7 @@ public final class DurableLoad {
     System.out.println();
     System.out.print(figures.table());
     if (options.json().isPresent()) {
-      Files.writeString(options.json().get(), figures.json(environment()).toString());
+      Files.writeString(options.json().get(), figures.json(environment()).text());
     }
   }
 
