@@ -9,6 +9,7 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import java.time.Duration;
@@ -43,7 +44,7 @@ final class Appends {
       public void once() {
         Instant now = Instant.now();
         store.append(
-            new Append(run, sequence, owner, now, List.of(EVENT), RunStatus.RUNNING),
+            new Append(run, sequence, owner, now, List.of(EVENT), Standing.of(RunStatus.RUNNING)),
             Deadline.never());
         sequence++;
         meter.unit();

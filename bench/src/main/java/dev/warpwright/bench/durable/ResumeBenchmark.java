@@ -7,6 +7,7 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Standing;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.tool.EffectClass;
 import java.util.List;
@@ -86,7 +87,7 @@ public class ResumeBenchmark {
                     new LoggedEvent(
                         next, each.sequence(), each.writer(), each.time(), each.event()))
             .toList();
-    open().adopt(copy, RunStatus.RUNNING, Deadline.never());
+    open().adopt(copy, Standing.of(RunStatus.RUNNING), Deadline.never());
   }
 
   /**

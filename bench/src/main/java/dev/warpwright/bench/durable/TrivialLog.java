@@ -34,7 +34,8 @@ final class TrivialLog {
         List.of(TARGET),
         Map.of(),
         Optional.of(1L << 30),
-        false);
+        false,
+        Optional.empty());
   }
 
   /** The appends of a step, 1-based. */

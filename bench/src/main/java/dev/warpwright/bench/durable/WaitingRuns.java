@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -154,8 +153,10 @@ public final class WaitingRuns {
     private static int waiting(Agents agents) {
       Set<String> found = new HashSet<>();
       RunQuery query =
-          new RunQuery(
-              RunScope.of("waiting"), Set.of(RunStatus.WAITING_APPROVAL), PAGE, Optional.empty());
+          RunQuery.builder(RunScope.of("waiting"))
+              .statuses(RunStatus.WAITING_APPROVAL)
+              .limit(PAGE)
+              .build();
       while (true) {
         List<RunSummary> page = agents.runs().list(query);
         page.forEach(summary -> found.add(summary.run().runId()));
