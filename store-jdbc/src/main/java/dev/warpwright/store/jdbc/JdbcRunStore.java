@@ -428,8 +428,7 @@ public final class JdbcRunStore implements RunStore {
    */
   @Override
   public void close() {
-    readers.close();
-    readers.threads().forEach(Threads::join); // before the journal gives the runs up
+    readers.close(); // before the journal gives the runs up
     queue.close();
     Threads.join(journal.thread());
     releases.tellAll();

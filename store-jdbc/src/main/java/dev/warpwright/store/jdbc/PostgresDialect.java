@@ -11,6 +11,7 @@ import dev.warpwright.store.jdbc.JdbcRunStore.Durability;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -57,7 +58,7 @@ final class PostgresDialect implements Dialect {
   public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {
     Stream.of(Optional.of(scope.tenant()), scope.user(), scope.namespace(), idempotencyKey)
         .flatMap(Optional::stream)
-        .filter(text -> text.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(text))
+        .filter(text -> !isKept(text))
         .findFirst()
         .ifPresent(
             text -> {
@@ -68,6 +69,21 @@ final class PostgresDialect implements Dialect {
                       + text.length()
                       + " characters is not.");
             });
+  }
+
+  @Override
+  public void requireDistinct(String name) {
+    if (!isKept(name)) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_SCOPE,
+          "A name on PostgreSQL must be Unicode without the character U+0000, but one of "
+              + name.length()
+              + " characters is not.");
+    }
+  }
+
+  private static boolean isKept(String text) {
+    return text.indexOf('\0') < 0 && UTF_8.newEncoder().canEncode(text);
   }
 
   @Override
@@ -236,10 +252,14 @@ final class PostgresDialect implements Dialect {
   /** What is judged under a lock must be what was committed last, not what was when it began. */
   @Override
   public JournalSession session(Connection connection, Worker worker) throws SQLException {
+    readCommitted(connection);
+    return new PostgresSession(connection, worker, durability == Durability.POWER);
+  }
+
+  private static void readCommitted(Connection connection) throws SQLException {
     if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     }
-    return new PostgresSession(connection, worker, durability == Durability.POWER);
   }
 
   @Override
@@ -261,6 +281,32 @@ final class PostgresDialect implements Dialect {
     return new StoreException(
         "The store on PostgreSQL cannot be opened: " + e.getMessage() + "." + remedy, e);
   }
+
+  @Override
+  public String clockMillis() {
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+  }
+
+  @Override
+  public void prepareControl(Connection connection) throws SQLException {
+    readCommitted(connection);
+    connection.setAutoCommit(false);
+  }
+
+  @Override
+  public void beginControl(Connection connection) throws SQLException {
+    try (PreparedStatement settings =
+        connection.prepareStatement(
+            "SELECT "
+                + PostgresSession.NOT_FROZEN
+                + ", "
+                + PostgresSession.durability(durability == Durability.POWER))) {
+      settings.executeQuery().close();
+    }
+  }
+
+  @Override
+  public void syncControl(Connection connection) {}
 
   @Override
   public String fencedBy(Worker worker) {
