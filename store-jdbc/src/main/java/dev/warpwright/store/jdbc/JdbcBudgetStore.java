@@ -277,7 +277,7 @@ public final class JdbcBudgetStore implements BudgetStore, AutoCloseable {
   }
 
   private boolean giveBack(Connection connection) throws SQLException {
-    for (Ledger.Entry entry : owed) {
+    for (Ledger.Entry entry : List.copyOf(owed)) {
       ledger.end(connection, entry, new Ledger.End.Cancel());
       connection.commit();
       owed.remove(entry);

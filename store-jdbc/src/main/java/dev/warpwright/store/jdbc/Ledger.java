@@ -33,10 +33,6 @@ final class Ledger {
   private static final long NONE = Long.MAX_VALUE;
   private static final int MAX_LISTED = 1_000;
 
-  private static final String INSERT =
-      "INSERT INTO ww_budget_reservation (id, scope, currency, amount_nanos, held_nanos, state,"
-          + " holder, reserved_millis) VALUES (?, ?, ?, ?, ?, 'RESERVED', ?, %s)";
-
   private static final String RESERVE =
       "UPDATE ww_budget SET reserved_nanos = reserved_nanos + ? WHERE scope = ? AND currency = ?"
           + " AND spent_nanos <= ? - reserved_nanos - uncertain_nanos";
@@ -98,7 +94,11 @@ final class Ledger {
     this.database = database;
     this.limit = limit;
     this.givenBack = givenBack;
-    this.insert = INSERT.formatted(dialect.clockMillis());
+    this.insert =
+        "INSERT INTO ww_budget_reservation (id, scope, currency, amount_nanos, held_nanos, state,"
+            + " holder, reserved_millis) VALUES (?, ?, ?, ?, ?, 'RESERVED', ?, "
+            + dialect.clockMillis()
+            + ")";
   }
 
   /** A reservation to be made or ended. */
