@@ -25,8 +25,9 @@ final class LostCommits {
                   }
                   reached.countDown();
                   opened.await();
+                  boolean lost = toLose.getAndUpdate(n -> Math.max(0, n - 1)) > 0;
                   connection.commit();
-                  if (toLose.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+                  if (lost) {
                     throw new SQLException("The test loses the answer to a commit.");
                   }
                   return null;
