@@ -343,13 +343,13 @@ final class ControlDatabase {
   }
 
   /**
-   * Does what is queued and, last, one more transaction; then the connections are closed. Waits for
-   * that, not interruptibly.
+   * Does what is queued and, when nothing is under way any more, one more transaction; then the
+   * connections are closed. Waits for that, not interruptibly.
    */
   void close(Work<?> last) {
     closed = true;
     cancelBeat();
-    submit(
+    threads.closeAfter(
         new DatabaseThreads.Job() {
           @Override
           public void run(Connection connection) throws SQLException {
@@ -364,6 +364,5 @@ final class ControlDatabase {
                 cause.toString());
           }
         });
-    threads.close();
   }
 }

@@ -27,6 +27,8 @@ final class DatabaseThreads {
   private final Condition notEmpty = lock.newCondition();
   private final ArrayDeque<Job> jobs = new ArrayDeque<>(); // guarded by lock
   private boolean closed; // guarded by lock
+  private int serving; // guarded by lock: threads that have not ended
+  private @Nullable Job last; // guarded by lock
   private final List<Thread> threads;
 
   /** Where connections come from, ready for the jobs. */
@@ -66,6 +68,7 @@ final class DatabaseThreads {
       @Nullable Connection first) {
     this.connector = connector;
     this.freshFirst = freshFirst;
+    this.serving = count;
     this.threads =
         IntStream.rangeClosed(1, count)
             .mapToObj(
@@ -99,14 +102,33 @@ final class DatabaseThreads {
     Connection connection = first;
     Job job;
     while ((job = next()) != null) {
-      try {
-        connection = answer(job, connection);
-      } catch (SQLException | RuntimeException | Error e) {
-        connection = null;
-        job.fail(e);
-      }
+      connection = serve(job, connection);
+    }
+    Job atTheEnd = leave();
+    if (atTheEnd != null) {
+      connection = serve(atTheEnd, connection);
     }
     close(connection);
+  }
+
+  private @Nullable Connection serve(Job job, @Nullable Connection connection) {
+    try {
+      return answer(job, connection);
+    } catch (SQLException | RuntimeException | Error e) {
+      job.fail(e);
+      return null;
+    }
+  }
+
+  /** The thread has nothing more to do; the last one does what is to be done at the end. */
+  private @Nullable Job leave() {
+    lock.lock();
+    try {
+      serving--;
+      return serving == 0 ? last : null;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Does a job, and returns the connection for the next one; there is none if it fails. */
@@ -163,13 +185,23 @@ final class DatabaseThreads {
     }
   }
 
+  /** Refuses new jobs; see {@link #closeAfter}. */
+  void close() {
+    closeAfter(null);
+  }
+
   /**
    * Refuses new jobs; those that are queued are done, then the threads end. Waits for that, not
    * interruptibly.
+   *
+   * @param atTheEnd what is done when nothing else is under way any more
    */
-  void close() {
+  void closeAfter(@Nullable Job atTheEnd) {
     lock.lock();
     try {
+      if (!closed) {
+        last = atTheEnd;
+      }
       closed = true;
       notEmpty.signalAll();
     } finally {

@@ -272,6 +272,7 @@ abstract class SharedAdmissionContract {
     assertInstanceOf(IllegalStateException.class, end.getCause());
     assertThrows(IllegalStateException.class, () -> closing.acquire(request(0)));
     held.close();
+    assertEquals(0, Databases.execute(url, "SELECT COUNT(*) FROM ww_admission_lease"));
     admit(open(policy), 0);
   }
 
