@@ -1,13 +1,17 @@
 package dev.warpwright.store.jdbc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.contract.Together;
+import dev.warpwright.control.Admission;
 import dev.warpwright.control.AdmissionPolicy;
+import dev.warpwright.control.AdmissionRequest;
 import dev.warpwright.control.BudgetSnapshot;
+import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.ReservationRule;
 import dev.warpwright.cost.CacheAssumption;
 import dev.warpwright.cost.CatalogEntry;
@@ -25,13 +29,18 @@ import dev.warpwright.model.Money;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.Usage;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.task.Deadline;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Two gateways, as of two processes, under one budget and one admission in a database. */
 @Timeout(120)
@@ -139,5 +148,26 @@ final class SharedControlsTest {
     assertEquals(0, account.reserved().nanos());
     assertEquals(0, account.uncertain().nanos());
     Databases.assertNoThreadLeft();
+  }
+
+  @Test
+  void budget_and_admission_stand_beside_a_run_store_in_one_file(@TempDir Path folder)
+      throws Exception {
+    String url = Databases.inFile(folder);
+    for (int i = 1; i <= 2; i++) {
+      try (JdbcRunStore runs = JdbcRunStore.open(url);
+          JdbcBudgetStore budget = Databases.budget(url, usd("1")).open();
+          JdbcAdmission admission =
+              Databases.admission(url, AdmissionPolicy.builder(1).build()).open()) {
+        assertInstanceOf(
+            Admission.Admitted.class,
+            admission.acquire(
+                new AdmissionRequest(TARGET, OptionalLong.empty(), Deadline.never())));
+        assertInstanceOf(BudgetStore.Decision.Reserved.class, budget.reserve(SCOPE, usd("0.4")));
+        assertEquals(usd("0.4"), budget.snapshot(SCOPE).reserved());
+        assertEquals(i == 1 ? usd("0") : usd("0.4"), budget.snapshot(SCOPE).uncertain());
+        assertEquals(Optional.empty(), runs.find(RunScope.DEFAULT, "key", Deadline.never()));
+      }
+    }
   }
 }
