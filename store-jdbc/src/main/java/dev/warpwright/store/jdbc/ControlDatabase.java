@@ -25,7 +25,7 @@ final class ControlDatabase {
   private final Dialect dialect;
   private final Duration timeout;
   private final TimeSource time;
-  private final Lease lease;
+  private final ControlLease lease;
   private final DatabaseThreads threads;
   private volatile @Nullable Runnable leaseTakenAnew;
   private volatile @Nullable Alarm nextBeat;
@@ -54,7 +54,8 @@ final class ControlDatabase {
     T run(Connection connection) throws SQLException;
   }
 
-  private ControlDatabase(Dialect dialect, Settings settings, Lease lease, Connection first) {
+  private ControlDatabase(
+      Dialect dialect, Settings settings, ControlLease lease, Connection first) {
     this.dialect = dialect;
     this.timeout = settings.timeout();
     this.time = settings.time();
@@ -73,7 +74,8 @@ final class ControlDatabase {
    * own, for which the caller waits, not interruptibly.
    */
   static ControlDatabase open(Dialect dialect, Settings settings) {
-    Lease lease = new Lease(settings.leases(), settings.lease(), dialect, settings.time());
+    ControlLease lease =
+        new ControlLease(settings.leases(), settings.lease(), dialect, settings.time());
     AtomicReference<Verdict<Connection>> opened = new AtomicReference<>();
     Thread opener =
         Thread.ofPlatform()
@@ -84,7 +86,7 @@ final class ControlDatabase {
     return new ControlDatabase(dialect, settings, lease, opened.get().get());
   }
 
-  private static Verdict<Connection> tryOpen(Dialect dialect, Lease lease) {
+  private static Verdict<Connection> tryOpen(Dialect dialect, ControlLease lease) {
     try {
       dialect.prepare();
       Connection connection = dialect.connect();
@@ -116,7 +118,7 @@ final class ControlDatabase {
     }
   }
 
-  Lease lease() {
+  ControlLease lease() {
     return lease;
   }
 

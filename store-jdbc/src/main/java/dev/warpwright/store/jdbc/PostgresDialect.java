@@ -34,6 +34,18 @@ final class PostgresDialect implements Dialect {
   private static final int MAX_DEAD_CONNECTIONS = 10;
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
+  private static final String NOT_FROZEN =
+      "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), ";
+
+  /** What the server or the connection asks for stands, unless that would lose commits. */
+  private static final String DURABLE =
+      NOT_FROZEN
+          + "CASE current_setting('synchronous_commit')"
+          + " WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END";
+
+  private static final String RELAXED =
+      NOT_FROZEN + "set_config('synchronous_commit', 'off', true)";
+
   private final DataSource source;
   private final Durability durability;
 
@@ -296,11 +308,7 @@ final class PostgresDialect implements Dialect {
   @Override
   public void beginControl(Connection connection) throws SQLException {
     try (PreparedStatement settings =
-        connection.prepareStatement(
-            "SELECT "
-                + PostgresSession.NOT_FROZEN
-                + ", "
-                + PostgresSession.durability(durability == Durability.POWER))) {
+        connection.prepareStatement(durability == Durability.POWER ? DURABLE : RELAXED)) {
       settings.executeQuery().close();
     }
   }

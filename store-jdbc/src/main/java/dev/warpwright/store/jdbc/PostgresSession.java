@@ -36,24 +36,20 @@ import org.jspecify.annotations.Nullable;
  * tables by hand.
  */
 final class PostgresSession extends JournalSession {
-  /** A process that is frozen in the middle must not keep its locks. */
-  static final String NOT_FROZEN = "set_config('idle_in_transaction_session_timeout', '10s', true)";
-
   /**
    * The lock that fences: whoever raises the epoch locks the row {@code FOR UPDATE} and so waits
    * for the transactions of the old epoch, while a mere update of other columns does not.
    *
    * <p>The settings end with the transaction, since the connection is the program's. The plans of
    * prepared statements may date from when the tables were empty, and must use the indexes all the
-   * same.
+   * same. A process that is frozen in the middle must not keep its locks.
    */
   private static final String FENCE =
       "SELECT epoch, set_config('enable_seqscan', 'off', true),"
           + " set_config('enable_hashjoin', 'off', true),"
           + " set_config('enable_mergejoin', 'off', true),"
-          + " "
-          + NOT_FROZEN
-          + ", ";
+          + " set_config('idle_in_transaction_session_timeout', '10s', true),"
+          + " ";
 
   private static final String FENCE_END = " FROM ww_worker WHERE id = ? FOR KEY SHARE";
 
@@ -169,15 +165,10 @@ final class PostgresSession extends JournalSession {
   PostgresSession(Connection connection, Worker worker, boolean durable) throws SQLException {
     super(connection);
     this.worker = worker;
-    this.fence = connection.prepareStatement(FENCE + durability(durable) + FENCE_END);
+    this.fence = connection.prepareStatement(FENCE + (durable ? DURABLE : RELAXED) + FENCE_END);
     this.lockRuns = connection.prepareStatement(LOCK_RUNS);
     this.insertRuns = connection.prepareStatement(INSERT_RUNS);
     this.write = connection.prepareStatement(WRITE);
-  }
-
-  /** An expression that sets, for a transaction, whether its commit is forced to the disk. */
-  static String durability(boolean durable) {
-    return durable ? DURABLE : RELAXED;
   }
 
   /**

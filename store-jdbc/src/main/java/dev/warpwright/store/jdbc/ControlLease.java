@@ -18,7 +18,7 @@ import java.util.UUID;
  * <p>Renewed before whatever the control does, if that is due, so that nothing is taken under a
  * lease that is about to end. Called on the control's database threads.
  */
-final class Lease {
+final class ControlLease {
   private final String holder = UUID.randomUUID().toString();
   private final long millis;
   private final long renewalNanos;
@@ -36,7 +36,7 @@ final class Lease {
    * @param table the table of the leases of this kind of control
    * @param length how long it lasts without a renewal
    */
-  Lease(String table, Duration length, Dialect dialect, TimeSource time) {
+  ControlLease(String table, Duration length, Dialect dialect, TimeSource time) {
     this.millis = length.toMillis();
     this.renewalNanos = length.toNanos() / 3;
     this.time = time;
