@@ -147,7 +147,7 @@ final class AgentDriver {
     boolean known = log.state().cancellation().isPresent();
     log.append(events);
     if (!known && log.state().cancellation().isPresent()) {
-      cancel.cancelRun();
+      cancel.cancelRequested();
     }
     show.written(log);
   }
@@ -165,6 +165,12 @@ final class AgentDriver {
     if (log.hasFailed()) {
       throw thrown;
     }
+    if (cancel.isLost()) {
+      throw new ConflictException(
+          "The driver of run " + runId + " lost its lease; another one goes on with it.",
+          thrown,
+          operation.trace().ofRun(runId));
+    }
     try {
       end(thrown.kind(), String.valueOf(thrown.getMessage()));
     } catch (RuntimeException | Error broken) {
@@ -175,7 +181,7 @@ final class AgentDriver {
 
   /** Writes down that something else was thrown: its class, as its message may hold anything. */
   private void recordUnexpected(Throwable thrown) {
-    if (log.hasFailed()) {
+    if (log.hasFailed() || cancel.isLost()) {
       return;
     }
     try {

@@ -140,6 +140,12 @@ public record AgentResult(
               "Run %s is being cancelled.".formatted(run()),
               run().runId(),
               false);
+      case QUEUED ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s is queued; nobody has begun to drive it.".formatted(run()),
+              run().runId(),
+              true);
       case RUNNING ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,

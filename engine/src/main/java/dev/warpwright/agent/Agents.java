@@ -454,7 +454,7 @@ public final class Agents {
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
       var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
-      store.adopt(log, state.status(), operation.deadline());
+      store.adopt(log, state.standing(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
       throw differs(state.run(), operation);
     }
@@ -684,6 +684,7 @@ public final class Agents {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
       case CANCELLED -> Optional.empty();
+      case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();

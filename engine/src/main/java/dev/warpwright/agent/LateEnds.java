@@ -98,7 +98,7 @@ final class LateEnds {
       return;
     }
     try {
-      Optional<Writer> owner = store.acquire(run, patience());
+      Optional<Writer> owner = store.borrow(run, patience());
       if (owner.isPresent()) {
         try {
           append(end, owner.get());

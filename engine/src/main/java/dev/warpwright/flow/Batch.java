@@ -433,7 +433,7 @@ public final class Batch<T> {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED -> BatchItem.Outcome.FAILED;
+      case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED -> BatchItem.Outcome.FAILED;
     };
   }
 

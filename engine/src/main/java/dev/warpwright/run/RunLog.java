@@ -168,7 +168,8 @@ public final class RunLog {
     }
     List<RunEvent> allowed = added.stream().map(LoggedEvent::event).toList();
     try {
-      store.append(new Append(state.run(), before, owner, now, allowed, state.status()), deadline);
+      store.append(
+          new Append(state.run(), before, owner, now, allowed, state.standing()), deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
         throw e;
@@ -288,7 +289,7 @@ public final class RunLog {
     if (!found.isEmpty() && !RunState.of(found).isCancelDue()) {
       return Optional.of(RunState.of(found)); // not acquired: a late end of a tool may need to be
     }
-    Optional<Writer> owner = store.acquire(run, deadline);
+    Optional<Writer> owner = store.borrow(run, deadline);
     if (owner.isEmpty()) {
       return Optional.empty();
     }

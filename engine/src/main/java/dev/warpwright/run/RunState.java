@@ -62,7 +62,7 @@ public final class RunState {
   private Instant updatedAt;
   private long bytes;
   private long sequence;
-  private RunStatus status = RunStatus.RUNNING;
+  private RunStatus status;
   private int step;
   private boolean stepAnswered = true;
   private List<CallState> calls = List.of();
@@ -96,6 +96,7 @@ public final class RunState {
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
     this.messages = new ArrayList<>(begin.messages());
+    this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
   }
 
   /**
@@ -429,6 +430,32 @@ public final class RunState {
    */
   public RunStatus status() {
     return status;
+  }
+
+  /**
+   * Where it stands, for the store's index.
+   *
+   * @return the status, and from when on a driver may take the run up
+   */
+  public Standing standing() {
+    return new Standing(status, due());
+  }
+
+  private Optional<Instant> due() {
+    return switch (status) {
+      case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
+      case WAITING_APPROVAL ->
+          pendingApprovals().isEmpty()
+              ? Optional.of(updatedAt)
+              : pendingApprovals().stream()
+                  .flatMap(request -> request.expiresAt().stream())
+                  .min(Instant::compareTo);
+      case NEEDS_RECONCILIATION ->
+          calls.stream().anyMatch(CallState::needsVerdict)
+              ? Optional.empty()
+              : Optional.of(updatedAt);
+      case COMPLETED, FAILED, CANCELLED -> Optional.empty();
+    };
   }
 
   /**

@@ -2,6 +2,8 @@ package dev.warpwright.run;
 
 /** Where a run stands. */
 public enum RunStatus {
+  /** It was handed over to whoever drives its agent, and nobody has begun yet. */
+  QUEUED,
   /** A driver works on it, or worked on it when its process died. */
   RUNNING,
   /** It waits for decisions on approvals; nothing of it is in memory. */

@@ -313,7 +313,7 @@ final class CrashMatrixTest {
               Writer.outside("ann"),
               state.updatedAt(),
               List.of(verdict),
-              state.status()),
+              state.standing()),
           Deadline.never());
     }
 

@@ -3,8 +3,10 @@ package dev.warpwright.store.jdbc;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunSummary;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -31,18 +33,34 @@ sealed interface Dialect permits H2Dialect, PostgresDialect {
   /** Whether a new connection must be there before the old one closes. */
   boolean livesInItsConnections();
 
+  /** Whether other processes can have the database too, so that ownership needs a lease. */
+  boolean isShared();
+
   /**
    * Makes the store a worker, under an epoch that fences every earlier one of its name; commits.
    *
    * @param name the store's owner name
+   * @param leaseMillis for how long, where there are leases
    */
-  Worker register(Connection connection, String name, long startedNanos) throws SQLException;
+  Worker register(Connection connection, String name, long startedNanos, long leaseMillis)
+      throws SQLException;
 
   /** Prepares a connection for the journal; whoever opened it closes it if that fails. */
-  JournalSession session(Connection connection, Worker worker) throws SQLException;
+  JournalSession session(Connection connection, Worker worker, long leaseMillis)
+      throws SQLException;
 
   /** Finds a run on a reader's connection, and whether its owner lives. */
   Optional<RunRow> findRun(Connection connection, RunKey run, Worker worker) throws SQLException;
+
+  /** Lists on a reader's connection runs that are due and that no process drives. */
+  List<RunSummary> stranded(Connection connection, RunScope scope, int limit, long nowNanos)
+      throws SQLException;
+
+  /**
+   * What is true of a run in the table that has ended, that nobody owns and whose last event is
+   * older than a parameter, in a way that an index serves; and the order of that index.
+   */
+  String isExpired();
 
   /** The database is in use, with its tables. */
   void opened();

@@ -7,14 +7,17 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunSummary;
 import dev.warpwright.store.jdbc.JdbcRunStore.Durability;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -31,6 +34,7 @@ import org.flywaydb.core.api.FlywayException;
 final class PostgresDialect implements Dialect {
   private static final String PRODUCT = "PostgreSQL";
   private static final int OLDEST_VERSION = 14;
+  private static final SecureRandom RANDOM = new SecureRandom();
   private static final int MAX_DEAD_CONNECTIONS = 10;
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
@@ -253,19 +257,29 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public Worker register(Connection connection, String name, long startedNanos)
+  public boolean isShared() {
+    return true;
+  }
+
+  @Override
+  public Worker register(Connection connection, String name, long startedNanos, long leaseMillis)
       throws SQLException {
     connection.setAutoCommit(false);
-    Worker worker = PostgresSession.register(connection, name, startedNanos);
+    Worker worker =
+        LeaseTable.register(connection, name, startedNanos, RANDOM.nextLong(), leaseMillis);
     connection.commit();
     return worker;
   }
 
   /** What is judged under a lock must be what was committed last, not what was when it began. */
   @Override
-  public JournalSession session(Connection connection, Worker worker) throws SQLException {
+  public JournalSession session(Connection connection, Worker worker, long leaseMillis)
+      throws SQLException {
+    connection.setAutoCommit(false);
     readCommitted(connection);
-    return new PostgresSession(connection, worker, durability == Durability.POWER);
+    boolean durable = durability == Durability.POWER;
+    PostgresSettings settings = PostgresSettings.make(connection, durable, leaseMillis / 2);
+    return new PostgresSession(connection, worker, settings);
   }
 
   private static void readCommitted(Connection connection) throws SQLException {
@@ -281,14 +295,26 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public List<RunSummary> stranded(Connection connection, RunScope scope, int limit, long nowNanos)
+      throws SQLException {
+    return PostgresSession.stranded(connection, scope, limit);
+  }
+
+  @Override
+  public String isExpired() {
+    return "worker IS NULL AND updated_nanos < ? AND status IN %s ORDER BY updated_nanos";
+  }
+
+  @Override
   public void opened() {}
 
   @Override
   public StoreException cannotOpen(SQLException e) {
     String remedy =
         INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())
-            ? " The user needs SELECT, INSERT and UPDATE on the tables ww_worker, ww_run and"
-                + " ww_event, and SELECT on ww_schema_history."
+            ? " The user needs SELECT, INSERT, UPDATE and DELETE on the tables ww_worker,"
+                + " ww_worker_agent, ww_run, ww_run_metadata and ww_event, and SELECT on"
+                + " ww_schema_history."
             : "";
     return new StoreException(
         "The store on PostgreSQL cannot be opened: " + e.getMessage() + "." + remedy, e);

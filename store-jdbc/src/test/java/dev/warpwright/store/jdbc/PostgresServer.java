@@ -84,8 +84,9 @@ final class PostgresServer {
   String cleared() throws SQLException {
     execute(
         database,
-        "TRUNCATE ww_run, ww_event, ww_worker, ww_budget, ww_budget_reservation, ww_budget_lease,"
-            + " ww_admission, ww_admission_share, ww_admission_lease");
+        "TRUNCATE ww_run, ww_event, ww_worker, ww_worker_agent, ww_run_metadata, ww_budget,"
+            + " ww_budget_reservation, ww_budget_lease, ww_admission, ww_admission_share,"
+            + " ww_admission_lease");
     return database;
   }
 
