@@ -377,9 +377,14 @@ final class H2Session extends JournalSession {
 
   @Override
   void sync() throws SQLException {
+    sync(plain, durability);
+  }
+
+  /** Makes everything that was committed as durable as is asked. */
+  static void sync(Statement statement, Durability durability) throws SQLException {
     switch (durability) {
-      case POWER -> plain.execute("CHECKPOINT SYNC");
-      case PROCESS -> plain.execute("CHECKPOINT");
+      case POWER -> statement.execute("CHECKPOINT SYNC");
+      case PROCESS -> statement.execute("CHECKPOINT");
       case RELAXED -> {}
     }
   }

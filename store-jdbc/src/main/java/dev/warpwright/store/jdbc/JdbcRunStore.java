@@ -603,8 +603,7 @@ public final class JdbcRunStore implements RunStore {
    */
   @Override
   public void close() {
-    readers.close();
-    readers.threads().forEach(Threads::join); // before the journal gives the runs up
+    readers.close(); // before the journal gives the runs up
     queue.close();
     if (upkeep != null) {
       upkeep.close(); // the lease goes on until its end, and the journal gives it up
