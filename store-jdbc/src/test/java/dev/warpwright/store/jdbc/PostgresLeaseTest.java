@@ -45,11 +45,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,7 +67,7 @@ final class PostgresLeaseTest {
   private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "r1");
   private static final Duration TTL = Duration.ofSeconds(15);
 
-  private final ReentrantLock upkeep = new ReentrantLock(); // of the store that is to be held
+  private final CountDownLatch upkeep = new CountDownLatch(1); // of the stores that are held
   private final Gate gate = new Gate();
   private final ManualTime time = new ManualTime();
   private final List<JdbcRunStore> stores = new ArrayList<>();
@@ -82,9 +82,7 @@ final class PostgresLeaseTest {
   @AfterEach
   void close() {
     gate.open();
-    while (upkeep.isHeldByCurrentThread()) {
-      upkeep.unlock();
-    }
+    upkeep.countDown();
     callers.close();
     stores.forEach(JdbcRunStore::close);
     Databases.assertNoThreadLeft();
@@ -106,17 +104,20 @@ final class PostgresLeaseTest {
 
   /** A store whose lease nobody keeps up until the test lets go of it. */
   private JdbcRunStore openHeld(String name, TimeSource clock) {
-    upkeep.lock();
     return keep(
         JdbcRunStore.builder(PostgresServer.source(url))
             .owner(name)
             .timeSource(clock)
             .commitHook(gate)
-            .leaseHook(
-                () -> {
-                  upkeep.lock();
-                  upkeep.unlock();
-                }));
+            .leaseHook(this::awaitUpkeep));
+  }
+
+  private void awaitUpkeep() {
+    try {
+      upkeep.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Lets the lease of a store run out, as its time does. */
@@ -232,7 +233,7 @@ final class PostgresLeaseTest {
     assertThrows(StoreException.class, () -> create(first, other));
     first.append(append(1, Writer.outside("ann")), soon()); // needs no lease
 
-    upkeep.unlock();
+    upkeep.countDown();
 
     Writer again = createSoon(first, other);
     assertEquals(before.epoch() + 1, again.epoch());
@@ -266,7 +267,7 @@ final class PostgresLeaseTest {
     store.watch(RUN, told);
     lapse("store");
 
-    upkeep.unlock();
+    upkeep.countDown();
     time.advance(TTL.dividedBy(3));
 
     await(() -> told.lost.get() == 1);
@@ -282,7 +283,7 @@ final class PostgresLeaseTest {
   void an_owner_renews_its_lease_three_times_as_often_as_it_lasts() throws Exception {
     JdbcRunStore store = openHeld("store", time);
     Writer owner = create(store, RUN);
-    upkeep.unlock();
+    upkeep.countDown();
 
     for (int n = 1; n <= 6; n++) {
       long before = leaseUntil("store");
