@@ -49,6 +49,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +75,8 @@ public final class Agents {
   private final TimeSource time;
   private final Approvals approvals;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
+  private final Optional<AgentObserver> observer;
+  private final HookFailurePolicy hookFailures;
 
   private Agents(Builder builder) {
     this.gateway = builder.gateway;
@@ -81,6 +84,8 @@ public final class Agents {
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
+    this.observer = Optional.ofNullable(builder.observer);
+    this.hookFailures = builder.hookFailures;
   }
 
   /**
@@ -110,6 +115,8 @@ public final class Agents {
     private @Nullable RunStore store;
     private @Nullable ApprovalSigner approvalSigner;
     private @Nullable Consumer<DecisionNeeded> onDecisionNeeded;
+    private @Nullable AgentObserver observer;
+    private HookFailurePolicy hookFailures = HookFailurePolicy.IGNORE;
 
     private Builder(Gateway gateway) {
       this.gateway = Objects.requireNonNull(gateway, "gateway");
@@ -157,6 +164,28 @@ public final class Agents {
     }
 
     /**
+     * Sets who is told what every invocation does.
+     *
+     * @param observer none by default
+     * @return this builder
+     */
+    public Builder observer(AgentObserver observer) {
+      this.observer = Objects.requireNonNull(observer, "observer");
+      return this;
+    }
+
+    /**
+     * Says what it means for a run that a hook of the program fails.
+     *
+     * @param policy {@link HookFailurePolicy#IGNORE} by default
+     * @return this builder
+     */
+    public Builder hookFailures(HookFailurePolicy policy) {
+      this.hookFailures = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
      * Makes the agents.
      *
      * @return the agents
@@ -200,8 +229,7 @@ public final class Agents {
    *     interrupted; the trace names the run, if there is one by then, which can be resumed
    */
   public AgentResult run(AgentRequest request) {
-    Work work = starting(request);
-    return call(request.agent(), request.messages(), request.invocation(), work);
+    return call(request.agent(), request.messages(), request.invocation(), () -> starting(request));
   }
 
   /**
@@ -219,8 +247,8 @@ public final class Agents {
    * @throws OperationCancelledException if the invocation's handle is cancelled already
    */
   public AgentStream stream(AgentRequest request) {
-    Work work = starting(request);
-    return stream(request.agent(), request.messages(), request.invocation(), work);
+    return stream(
+        request.agent(), request.messages(), request.invocation(), () -> starting(request));
   }
 
   /** What a request comes to; checks it. */
@@ -243,7 +271,7 @@ public final class Agents {
               owner,
               hold -> {
                 RunLog log = RunLog.created(store, fresh, owner, time, deadline);
-                live.show().begins(log);
+                live.show().begins(log, 0);
                 hold.begins(log);
                 return drive(live, log, hold);
               });
@@ -280,7 +308,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+    return call(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
   }
 
   /**
@@ -310,7 +338,7 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+    return stream(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
   }
 
   private Work resuming(
@@ -357,7 +385,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, resuming(agent, log, decisions, invocation));
+    return call(agent, List.of(), invocation, () -> resuming(agent, log, decisions, invocation));
   }
 
   /**
@@ -388,7 +416,7 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, resuming(agent, log, decisions, invocation));
+    return stream(agent, List.of(), invocation, () -> resuming(agent, log, decisions, invocation));
   }
 
   private Work resuming(
@@ -410,16 +438,45 @@ public final class Agents {
   }
 
   /** Works on the calling thread. */
-  private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+  private AgentResult call(
+      Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
+    Hooks hooks = hooks(agent);
+    return hooks.around(
+        () -> {
+          hooks.invocationStarts();
+          return call(agent, begun, invocation, asked.get(), hooks);
+        });
+  }
+
+  private AgentResult call(
+      Agent agent, List<Message> begun, Invocation invocation, Work work, Hooks hooks) {
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
         Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
+      AgentShow show = AgentShow.blocking(operation, hooks);
+      return work.in(new LiveInvocation(agent, operation, cancel, show));
     }
   }
 
+  private Hooks hooks(Agent agent) {
+    return new Hooks(agent, observer, hookFailures, gateway);
+  }
+
   /** Works on a thread of its own. */
-  private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+  private AgentStream stream(
+      Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
+    Hooks hooks = hooks(agent);
+    try {
+      hooks.invocationStarts();
+      return stream(agent, begun, invocation, asked.get(), hooks);
+    } catch (RuntimeException | Error e) {
+      hooks.failed(e);
+      throw e;
+    }
+  }
+
+  private AgentStream stream(
+      Agent agent, List<Message> begun, Invocation invocation, Work work, Hooks hooks) {
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     CancelWatch cancel = new CancelWatch(invocation, store, time);
@@ -429,14 +486,16 @@ public final class Agents {
           modelRequest(agent, begun, invocation, cancel),
           feed,
           AgentEvent.Output::new,
-          opened -> {
-            try (cancel;
-                Operation operation = opened) {
-              Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
-              AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, cancel, show));
-            }
-          });
+          opened ->
+              hooks.around(
+                  () -> {
+                    try (cancel;
+                        Operation operation = opened) {
+                      Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
+                      AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
+                      return work.in(new LiveInvocation(agent, operation, cancel, show));
+                    }
+                  }));
     } catch (RuntimeException | Error e) {
       cancel.close();
       throw e;
@@ -644,7 +703,7 @@ public final class Agents {
           if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
             throw differs(run, operation);
           }
-          live.show().begins(log);
+          live.show().begins(log, log.state().sequence());
           hold.begins(log);
           if (goOn(live.agent(), operation, log, decisions)) {
             return drive(live, log, hold);

@@ -17,6 +17,7 @@ public abstract sealed class WarpwrightException extends RuntimeException
         CircuitOpenException,
         ConflictException,
         DeadlineExceededException,
+        HookFailedException,
         InvalidOutputException,
         InvalidRequestException,
         LimitExceededException,
