@@ -44,6 +44,7 @@ public final class Agent {
   private final Route route;
   private final String version;
   private final Optional<String> instructions;
+  private final Optional<Memory> memory;
   private final ToolSet tools;
   private final ToolExecution toolExecution;
   private final int maxSteps;
@@ -61,6 +62,7 @@ public final class Agent {
     this.route = builder.route;
     this.version = builder.version;
     this.instructions = Optional.ofNullable(builder.instructions);
+    this.memory = Optional.ofNullable(builder.memory);
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
@@ -119,6 +121,15 @@ public final class Agent {
    */
   public Optional<String> instructions() {
     return instructions;
+  }
+
+  /**
+   * What it remembers from elsewhere.
+   *
+   * @return the memory, if set
+   */
+  public Optional<Memory> memory() {
+    return memory;
   }
 
   /**
@@ -232,6 +243,7 @@ public final class Agent {
     private final Route route;
     private String version = "1";
     private @Nullable String instructions;
+    private @Nullable Memory memory;
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
@@ -279,6 +291,18 @@ public final class Agent {
      */
     public Builder instructions(String instructions) {
       this.instructions = Objects.requireNonNull(instructions, "instructions");
+      return this;
+    }
+
+    /**
+     * Sets what the agent remembers from elsewhere. It is asked once a run, and what it gives is in
+     * the log from then on.
+     *
+     * @param memory none by default
+     * @return this builder
+     */
+    public Builder memory(Memory memory) {
+      this.memory = Objects.requireNonNull(memory, "memory");
       return this;
     }
 

@@ -67,6 +67,7 @@ final class AgentDriver {
   private final Approvals approvals;
   private final LateEnds lateEnds;
   private final AgentShow show;
+  private final LiveInvocation invocation;
   private final String runId;
   private final ToolCaller caller;
   private final Journal journal = new Journal();
@@ -84,6 +85,7 @@ final class AgentDriver {
     this.operation = invocation.operation();
     this.cancel = invocation.cancel();
     this.show = invocation.show();
+    this.invocation = invocation;
     this.log = log;
     this.approvals = approvals;
     this.lateEnds = lateEnds;
@@ -112,6 +114,9 @@ final class AgentDriver {
       show.starts(log, agent.maxSteps());
       if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
         askAboutDoubts(); // of a driver that is gone
+      }
+      if (MemoryLoad.isDue(agent, log.state())) {
+        append(List.of(MemoryLoad.of(invocation, log.state())));
       }
       while (goesOn()) {
         if (log.state().calls().isEmpty()) {

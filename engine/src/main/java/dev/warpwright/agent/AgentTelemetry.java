@@ -44,6 +44,13 @@ public record AgentTelemetry(
   public record RunStart(String operationId, int currentStep, int maxSteps) implements Event {}
 
   /**
+   * What the agent remembers is in the log.
+   *
+   * @param messages how many messages that is
+   */
+  public record MemoryLoaded(int messages) implements Event {}
+
+  /**
    * A decision on an approval is in the log.
    *
    * @param requestId the request

@@ -454,7 +454,7 @@ public final class Agents {
         Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
       AgentShow show = AgentShow.blocking(operation, hooks);
-      return work.in(new LiveInvocation(agent, operation, cancel, show));
+      return work.in(new LiveInvocation(agent, operation, cancel, show, hooks));
     }
   }
 
@@ -493,7 +493,7 @@ public final class Agents {
                         Operation operation = opened) {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
-                      return work.in(new LiveInvocation(agent, operation, cancel, show));
+                      return work.in(new LiveInvocation(agent, operation, cancel, show, hooks));
                     }
                   }));
     } catch (RuntimeException | Error e) {

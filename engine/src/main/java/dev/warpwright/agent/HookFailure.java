@@ -16,7 +16,9 @@ public record HookFailure(Hook hook, String agentId, Optional<RunKey> run, Throw
   /** What a program hooks into the runs of its agents. */
   public enum Hook {
     /** The {@link AgentObserver}. */
-    OBSERVER
+    OBSERVER,
+    /** The {@link Memory} of an agent. */
+    MEMORY
   }
 
   /** Shows no text of the cause. */

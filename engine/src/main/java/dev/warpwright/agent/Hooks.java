@@ -142,6 +142,10 @@ final class Hooks {
     tell(() -> new RunStart(operationId, start.currentStep(), start.maxSteps()));
   }
 
+  void memoryLoaded(int messages) {
+    tell(() -> new AgentTelemetry.MemoryLoaded(messages));
+  }
+
   void stepFinishes(int step, ModelResponded answer) {
     tell(
         () ->
@@ -241,7 +245,7 @@ final class Hooks {
   }
 
   /** A hook failed: that is reported and, if the policy says so, the first one ends the run. */
-  private void fails(Hook hook, Throwable cause) {
+  void fails(Hook hook, Throwable cause) {
     Consumer<Throwable> report = reporting(hook);
     calls.add("hook failure listener", () -> report.accept(cause), unheard -> {});
     if (policy.isFatal() && fatal == null) {

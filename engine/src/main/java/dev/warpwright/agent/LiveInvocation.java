@@ -9,5 +9,7 @@ import dev.warpwright.Operation;
  * @param operation in which it asks models and runs tools
  * @param cancel all that cancels it
  * @param show who sees what it does
+ * @param hooks the program's hooks
  */
-record LiveInvocation(Agent agent, Operation operation, CancelWatch cancel, AgentShow show) {}
+record LiveInvocation(
+    Agent agent, Operation operation, CancelWatch cancel, AgentShow show, Hooks hooks) {}

@@ -101,6 +101,20 @@ public sealed interface RunEvent {
   }
 
   /**
+   * What the agent remembers was loaded, before the first step. The messages stand behind the
+   * leading system messages of the run.
+   *
+   * @param messages what is remembered; none if there was nothing, or if the memory failed and that
+   *     was to be ignored
+   */
+  record MemoryLoaded(List<Message> messages) implements RunEvent {
+    /** Copies the list. */
+    public MemoryLoaded {
+      messages = List.copyOf(messages);
+    }
+  }
+
+  /**
    * A model call begins.
    *
    * @param step the step, 1-based and counted over resumes

@@ -15,6 +15,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -65,6 +66,7 @@ public final class RunState {
   private RunStatus status = RunStatus.RUNNING;
   private int step;
   private boolean stepAnswered = true;
+  private boolean memoryLoaded;
   private List<CallState> calls = List.of();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
@@ -123,6 +125,7 @@ public final class RunState {
     require(logged, !isTerminal(), "nothing follows the end of a run");
     switch (logged.event()) {
       case RunStarted again -> throw refused(logged, "a run starts once");
+      case MemoryLoaded event -> memoryLoaded(logged, event);
       case StepStarted event -> stepStarted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
@@ -145,6 +148,18 @@ public final class RunState {
 
   static boolean isDigest(String text) {
     return DIGEST.matcher(text).matches();
+  }
+
+  private void memoryLoaded(LoggedEvent logged, MemoryLoaded event) {
+    requireRunning(logged);
+    require(
+        logged, step == 0 && !memoryLoaded, "memory is loaded once, before the first step begins");
+    memoryLoaded = true;
+    int leading = 0;
+    while (leading < messages.size() && messages.get(leading).role() == Role.SYSTEM) {
+      leading++;
+    }
+    messages.addAll(leading, event.messages());
   }
 
   private void stepStarted(LoggedEvent logged, StepStarted event) {
@@ -449,6 +464,15 @@ public final class RunState {
    */
   public List<Message> messages() {
     return Collections.unmodifiableList(messages);
+  }
+
+  /**
+   * Whether what the agent remembers has been loaded.
+   *
+   * @return true if the messages are among those of the run, or there are none
+   */
+  public boolean isMemoryLoaded() {
+    return memoryLoaded;
   }
 
   /**

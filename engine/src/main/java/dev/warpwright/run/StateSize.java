@@ -10,6 +10,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -42,6 +43,7 @@ final class StateSize {
     return switch (event) {
       case RunStarted started ->
           started.messages().stream().mapToLong(StateSize::of).sum() + of(started.metadata());
+      case MemoryLoaded memory -> memory.messages().stream().mapToLong(StateSize::of).sum();
       case ModelResponded answer -> of(answer.message());
       case ApprovalRequested asked -> of(asked.requestId()) + of(asked.arguments());
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());

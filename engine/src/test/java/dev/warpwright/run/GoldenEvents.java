@@ -234,6 +234,10 @@ final class GoldenEvents {
     events.put(
         "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
     events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
+    events.put(
+        "MemoryLoaded",
+        new RunEvent.MemoryLoaded(List.of(Message.user("She prefers e-mail. ä😀"))));
+    events.put("MemoryLoaded-minimal", new RunEvent.MemoryLoaded(List.of()));
     events.put("RunCancelled", new RunEvent.RunCancelled(2, List.of(FAILED)));
     events.put("RunCancelled-minimal", new RunEvent.RunCancelled(0, List.of()));
     events.put(

@@ -38,7 +38,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 15;
+  static final int TYPES = 16;
 
   private static final List<String> TEXTS =
       List.of(
@@ -134,6 +134,7 @@ final class RandomEvents {
           new RunEvent.CancelRequested(
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
+      case 15 -> new RunEvent.MemoryLoaded(list(this::message));
       default -> throw new IllegalArgumentException("type " + type);
     };
   }

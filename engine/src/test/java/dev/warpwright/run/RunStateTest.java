@@ -19,6 +19,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -169,6 +170,7 @@ final class RunStateTest {
   private static RunEvent[] anything() {
     return new RunEvent[] {
       started(),
+      new MemoryLoaded(List.of()),
       new StepStarted(1, 1),
       new StepStarted(2, 1),
       bound(1),
@@ -532,6 +534,7 @@ final class RunStateTest {
             case 2 -> started();
             case 3 -> new CancelRequested(Optional.empty());
             case 4, 5 -> new RunCancelled(step, List.of());
+            case 6, 7 -> new MemoryLoaded(List.of(Message.user("m")));
             default -> failed(true);
           };
     };
@@ -548,6 +551,7 @@ final class RunStateTest {
     private boolean ended;
     private boolean waiting;
     private boolean cancelling;
+    private boolean remembers;
     private final Map<String, String> calls = new HashMap<>(); // id to state
     private final Map<String, EffectClass> effects = new HashMap<>();
 
@@ -555,6 +559,11 @@ final class RunStateTest {
       assertFalse(ended, what);
       switch (event) {
         case RunStarted e -> throw new AssertionError(what);
+        case MemoryLoaded e -> {
+          assertFalse(waiting || cancelling || remembers, what);
+          assertEquals(0, step, what);
+          remembers = true;
+        }
         case StepStarted e -> {
           assertFalse(waiting || cancelling, what);
           assertTrue(e.step() == answered + 1 && calls.isEmpty(), what);
