@@ -2,7 +2,9 @@ package dev.warpwright;
 
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.TaskScope;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -12,13 +14,13 @@ import org.jspecify.annotations.Nullable;
  * timeout. What they throw changes nothing for whoever makes them.
  *
  * <p>They count in {@link Gateway#diagnostics()}, and {@link Gateway#flushObservers} waits for
- * them. Used by one thread at a time.
+ * them. Thread-safe; calls that several threads make at the same time come in any order.
  */
 public final class ObserverCalls {
   private final Observers observers;
   private final String name;
   private final Optional<Cancellation> cancellation;
-  private @Nullable ObserverQueue queue; // made when it is needed, before its first call
+  private final AtomicReference<@Nullable ObserverQueue> queue = new AtomicReference<>();
 
   ObserverCalls(Observers observers, String name, Optional<Cancellation> cancellation) {
     this.observers = observers;
@@ -122,9 +124,11 @@ public final class ObserverCalls {
   }
 
   private ObserverQueue queue() {
-    if (queue == null) {
-      queue = observers.queue(name + " observers");
+    ObserverQueue made = queue.get();
+    if (made == null) { // made when it is needed
+      var _ = queue.compareAndSet(null, observers.queue(name + " observers"));
+      made = Objects.requireNonNull(queue.get());
     }
-    return queue;
+    return made;
   }
 }

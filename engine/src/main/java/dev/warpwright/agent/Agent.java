@@ -7,6 +7,8 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
+import dev.warpwright.run.Harness;
+import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
@@ -38,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class Agent {
   private static final long MIN_STATE_BYTES = 1024;
   private static final long MAX_STATE_BYTES = 1024L * 1024 * 1024;
+  private static final int MAX_FINGERPRINT = 256;
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
 
   private final String id;
@@ -45,6 +48,8 @@ public final class Agent {
   private final String version;
   private final Optional<String> instructions;
   private final Optional<Memory> memory;
+  private final Optional<ExecutionEnvironment> environment;
+  private final RunBinding binding;
   private final ToolSet tools;
   private final ToolExecution toolExecution;
   private final int maxSteps;
@@ -63,6 +68,10 @@ public final class Agent {
     this.version = builder.version;
     this.instructions = Optional.ofNullable(builder.instructions);
     this.memory = Optional.ofNullable(builder.memory);
+    this.environment = Optional.ofNullable(builder.environment);
+    this.binding =
+        new RunBinding(
+            Optional.ofNullable(builder.harness), Optional.ofNullable(builder.fingerprint));
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
@@ -130,6 +139,24 @@ public final class Agent {
    */
   public Optional<Memory> memory() {
     return memory;
+  }
+
+  /**
+   * Where its tools act.
+   *
+   * @return the environment, if set
+   */
+  public Optional<ExecutionEnvironment> environment() {
+    return environment;
+  }
+
+  /**
+   * What its runs are bound to beside its id and its targets.
+   *
+   * @return the harness and the fingerprint of the environment, as far as they are set
+   */
+  public RunBinding binding() {
+    return binding;
   }
 
   /**
@@ -244,6 +271,9 @@ public final class Agent {
     private String version = "1";
     private @Nullable String instructions;
     private @Nullable Memory memory;
+    private @Nullable Harness harness;
+    private @Nullable ExecutionEnvironment environment;
+    private @Nullable String fingerprint; // of the environment
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
@@ -303,6 +333,40 @@ public final class Agent {
      */
     public Builder memory(Memory memory) {
       this.memory = Objects.requireNonNull(memory, "memory");
+      return this;
+    }
+
+    /**
+     * Names the program around the agent. Runs are bound to it: an agent of another harness, or of
+     * none, does not resume them.
+     *
+     * @param harness none by default
+     * @return this builder
+     */
+    public Builder harness(Harness harness) {
+      this.harness = Objects.requireNonNull(harness, "harness");
+      return this;
+    }
+
+    /**
+     * Sets where the tools act. It is made ready before a run is driven and released when that is
+     * over; runs are bound to its fingerprint.
+     *
+     * @param environment none by default
+     * @return this builder
+     */
+    public Builder environment(ExecutionEnvironment environment) {
+      String found = environment.fingerprint();
+      if (found.isBlank() || found.length() > MAX_FINGERPRINT) {
+        throw invalid(
+            "The fingerprint of an environment must have 1 to %d characters and not be blank, but"
+                    .formatted(MAX_FINGERPRINT)
+                + " has "
+                + found.length()
+                + ".");
+      }
+      this.environment = environment;
+      this.fingerprint = found;
       return this;
     }
 

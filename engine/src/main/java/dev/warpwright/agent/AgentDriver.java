@@ -118,6 +118,9 @@ final class AgentDriver {
       if (MemoryLoad.isDue(agent, log.state())) {
         append(List.of(MemoryLoad.of(invocation, log.state())));
       }
+      if (goesOn()) {
+        invocation.environment().acquire(operation, log.state().run(), log.state().step());
+      }
       while (goesOn()) {
         if (log.state().calls().isEmpty()) {
           step();

@@ -14,12 +14,12 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.Redaction;
-import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
@@ -346,7 +346,8 @@ public final class Agents {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
-      requireBoundTo(agent, RunState.of(load(run, live.operation())));
+      Bindings.require(
+          agent, RunState.of(load(run, live.operation())), invocation.allowsUnboundRun());
       return resume(live, run, OptionalLong.empty(), made);
     };
   }
@@ -423,7 +424,7 @@ public final class Agents {
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     List<LoggedEvent> whole = List.copyOf(log);
     RunState state = RunState.of(whole);
-    requireBoundTo(agent, state);
+    Bindings.require(agent, state, invocation.allowsUnboundRun());
     requireNotCancelled(invocation, state.run());
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
@@ -454,8 +455,14 @@ public final class Agents {
         Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
       requireNotInterrupted(operation);
       AgentShow show = AgentShow.blocking(operation, hooks);
-      return work.in(new LiveInvocation(agent, operation, cancel, show, hooks));
+      return work.in(live(agent, operation, cancel, show, hooks));
     }
+  }
+
+  private LiveInvocation live(
+      Agent agent, Operation operation, CancelWatch cancel, AgentShow show, Hooks hooks) {
+    EnvironmentHold environment = new EnvironmentHold(agent, hooks, tasks());
+    return new LiveInvocation(agent, operation, cancel, show, hooks, environment);
   }
 
   private Hooks hooks(Agent agent) {
@@ -493,7 +500,7 @@ public final class Agents {
                         Operation operation = opened) {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
-                      return work.in(new LiveInvocation(agent, operation, cancel, show, hooks));
+                      return work.in(live(agent, operation, cancel, show, hooks));
                     }
                   }));
     } catch (RuntimeException | Error e) {
@@ -640,7 +647,8 @@ public final class Agents {
         agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
-        imported);
+        imported,
+        Optional.of(agent.binding()).filter(binding -> !binding.equals(RunBinding.NONE)));
   }
 
   /** Work on an owned run. */
@@ -656,6 +664,7 @@ public final class Agents {
     Operation operation = live.operation();
     AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
+        EnvironmentHold environment = live.environment();
         operation) {
       live.cancel().begins(run);
       result = work.run(hold);
@@ -828,26 +837,6 @@ public final class Agents {
               .formatted(run, String.join(", ", differences)),
           null,
           operation.trace().ofRun(run.runId()));
-    }
-  }
-
-  private static void requireBoundTo(Agent agent, RunState state) {
-    RunStarted started = state.started();
-    requireEqual(state, "agent", started.agentId(), agent.id());
-    requireEqual(state, "targets", names(started.targets()), names(agent.route().candidates()));
-  }
-
-  private static String names(List<Target> targets) {
-    return String.join(", ", targets.stream().map(Target::toString).toList());
-  }
-
-  private static void requireEqual(RunState state, String what, String recorded, String now) {
-    if (!recorded.equals(now)) {
-      throw new ConflictException(
-          "Run %s is bound to %s \"%s\" and cannot be resumed with \"%s\"."
-              .formatted(state.run(), what, recorded, now),
-          null,
-          OperationTrace.NONE);
     }
   }
 }

@@ -18,7 +18,9 @@ public record HookFailure(Hook hook, String agentId, Optional<RunKey> run, Throw
     /** The {@link AgentObserver}. */
     OBSERVER,
     /** The {@link Memory} of an agent. */
-    MEMORY
+    MEMORY,
+    /** The {@link ExecutionEnvironment} of an agent. */
+    ENVIRONMENT
   }
 
   /** Shows no text of the cause. */

@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * The program's hooks during one invocation: tells its observer, and knows what it means that a
  * hook fails.
  *
- * <p>Used by one thread at a time: the one that begins the invocation, then the one that works.
+ * <p>Used by one thread at a time, the one that begins the invocation, then the one that works; but
+ * an environment that comes too late reports from its own.
  */
 final class Hooks {
   private static final String OBSERVER = "agent observer";
@@ -51,8 +52,8 @@ final class Hooks {
   private final TimeSource time;
   private final String invocationId;
   private final ObserverCalls calls;
-  private @Nullable RunKey run;
-  private @Nullable RunState left; // how the driver left the run
+  private volatile @Nullable RunKey run;
+  private volatile @Nullable RunState left; // how the driver left the run
   private @Nullable HookFailedException fatal; // the first failure, if that ends the run
   private boolean thrown; // the fatal failure
 
@@ -136,6 +137,11 @@ final class Hooks {
   /** How the driver left the run. */
   void left(RunState state) {
     left = state;
+  }
+
+  /** How the run was left; empty if nobody can say. */
+  Optional<RunStatus> leftAs() {
+    return Optional.ofNullable(left).map(RunState::status);
   }
 
   void runStarts(String operationId, AgentEvent.RunStart start) {
@@ -244,10 +250,15 @@ final class Hooks {
     return cause -> policy.report(new HookFailure(hook, agent.id(), known, cause));
   }
 
-  /** A hook failed: that is reported and, if the policy says so, the first one ends the run. */
-  void fails(Hook hook, Throwable cause) {
+  /** Tells the listener of failures; any thread. */
+  void reports(Hook hook, Throwable cause) {
     Consumer<Throwable> report = reporting(hook);
     calls.add("hook failure listener", () -> report.accept(cause), unheard -> {});
+  }
+
+  /** A hook failed: that is reported and, if the policy says so, the first one ends the run. */
+  void fails(Hook hook, Throwable cause) {
+    reports(hook, cause);
     if (policy.isFatal() && fatal == null) {
       fatal =
           new HookFailedException(

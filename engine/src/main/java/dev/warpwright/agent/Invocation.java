@@ -30,11 +30,13 @@ public final class Invocation {
   private final Optional<Duration> timeout;
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
+  private final boolean allowsUnboundRun;
 
   private Invocation(Builder builder) {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
+    this.allowsUnboundRun = builder.allowsUnboundRun;
   }
 
   /**
@@ -73,6 +75,15 @@ public final class Invocation {
     return budgetScope;
   }
 
+  /**
+   * Whether a run that was recorded without a harness or an environment may be resumed in one.
+   *
+   * @return false by default
+   */
+  public boolean allowsUnboundRun() {
+    return allowsUnboundRun;
+  }
+
   /** Shows the timeout; a scope may be private. */
   @Override
   public String toString() {
@@ -84,6 +95,7 @@ public final class Invocation {
     private @Nullable Duration timeout;
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
+    private boolean allowsUnboundRun;
 
     private Builder() {}
 
@@ -131,6 +143,18 @@ public final class Invocation {
                 .formatted(MAX_SCOPE, scope.length()));
       }
       this.budgetScope = scope;
+      return this;
+    }
+
+    /**
+     * Lets an agent with a harness or an environment resume a run that was recorded without one,
+     * such as one that began before the agent had it. Without effect on a fresh run.
+     *
+     * @param allowed false by default
+     * @return this builder
+     */
+    public Builder allowUnboundRun(boolean allowed) {
+      this.allowsUnboundRun = allowed;
       return this;
     }
 

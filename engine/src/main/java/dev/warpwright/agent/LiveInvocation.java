@@ -10,6 +10,12 @@ import dev.warpwright.Operation;
  * @param cancel all that cancels it
  * @param show who sees what it does
  * @param hooks the program's hooks
+ * @param environment where the tools act
  */
 record LiveInvocation(
-    Agent agent, Operation operation, CancelWatch cancel, AgentShow show, Hooks hooks) {}
+    Agent agent,
+    Operation operation,
+    CancelWatch cancel,
+    AgentShow show,
+    Hooks hooks,
+    EnvironmentHold environment) {}

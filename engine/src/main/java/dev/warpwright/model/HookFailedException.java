@@ -1,8 +1,8 @@
 package dev.warpwright.model;
 
 /**
- * A hook of the program (an observer or a memory) failed, and its policy says that this ends the
- * run. A resume goes on from there.
+ * A hook of the program (an observer, a memory, an execution environment) failed in a way that ends
+ * the run. A resume goes on from there.
  */
 public final class HookFailedException extends WarpwrightException {
   private static final long serialVersionUID = 1L;

@@ -37,6 +37,7 @@ public sealed interface RunEvent {
    *     RunState#DEFAULT_MAX_BYTES}
    * @param imported whether tools were called in the conversation before the run began: then every
    *     step, also after a reload, goes to models only that take them
+   * @param binding the harness and the environment that it is bound to, if it is to any
    */
   record RunStarted(
       String agentId,
@@ -48,10 +49,11 @@ public sealed interface RunEvent {
       List<Target> targets,
       Map<String, String> metadata,
       Optional<Long> maxStateBytes,
-      boolean imported)
+      boolean imported,
+      Optional<RunBinding> binding)
       implements RunEvent {
     /**
-     * A run of no import whose state may become as large as by default.
+     * A run of no import and no binding whose state may become as large as by default.
      *
      * @param agentId the agent
      * @param agentVersion its version
@@ -81,7 +83,8 @@ public sealed interface RunEvent {
           targets,
           metadata,
           Optional.empty(),
-          false);
+          false,
+          Optional.empty());
     }
 
     /** Copies the collections. */

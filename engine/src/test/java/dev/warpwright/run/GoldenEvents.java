@@ -206,7 +206,8 @@ final class GoldenEvents {
             List.of(),
             Map.of(),
             Optional.of(1_048_576L),
-            false));
+            false,
+            Optional.empty()));
     events.put(
         "RunStarted-imported",
         new RunEvent.RunStarted(
@@ -222,7 +223,25 @@ final class GoldenEvents {
             List.of(),
             Map.of(),
             Optional.empty(),
-            true));
+            true,
+            Optional.empty()));
+    events.put(
+        "RunStarted-bound",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(),
+            1,
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            false,
+            Optional.of(
+                new RunBinding(
+                    Optional.of(new Harness("tickets", "2026.11", "4f2a9c")),
+                    Optional.of("sha256:00ff")))));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",

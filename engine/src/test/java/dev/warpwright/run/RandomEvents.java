@@ -73,7 +73,8 @@ final class RandomEvents {
               list(this::target),
               map(),
               optional(random::nextLong),
-              random.nextBoolean());
+              random.nextBoolean(),
+              optional(this::binding));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -137,6 +138,12 @@ final class RandomEvents {
       case 15 -> new RunEvent.MemoryLoaded(list(this::message));
       default -> throw new IllegalArgumentException("type " + type);
     };
+  }
+
+  private RunBinding binding() {
+    return new RunBinding(
+        optional(() -> new Harness("h" + text(), "v" + text(), "f" + text())),
+        optional(this::text));
   }
 
   private RunEvent.RunFailed failed() {

@@ -38,6 +38,7 @@ final class UnknownMembersTest {
   static List<String> names() {
     return List.of(
         "RunStarted",
+        "RunStarted-bound",
         "MemoryLoaded",
         "StepStarted",
         "RouteBound",
