@@ -662,9 +662,10 @@ public final class Agents {
    */
   private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
     Operation operation = live.operation();
+    EnvironmentHold environment = live.environment();
     AgentResult result;
     try (Hold hold = new Hold(store, run, owner, time, this::tell);
-        EnvironmentHold environment = live.environment();
+        environment;
         operation) {
       live.cancel().begins(run);
       result = work.run(hold);

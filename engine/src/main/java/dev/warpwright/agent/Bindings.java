@@ -53,20 +53,20 @@ final class Bindings {
     } else if (now.isPresent() && !mayBeUnbound) {
       throw conflict(
           "Run %s was recorded without %s and cannot be resumed with \"%s\", unless its invocation"
-              + " says allowUnboundRun(true).",
-          state.run(), what, now.get());
+                  .formatted(state.run(), what, now.get())
+              + " says allowUnboundRun(true).");
     }
   }
 
   private static void requireEqual(RunState state, String what, String recorded, String now) {
     if (!recorded.equals(now)) {
       throw conflict(
-          "Run %s is bound to %s \"%s\" and cannot be resumed with \"%s\".",
-          state.run(), what, recorded, now);
+          "Run %s is bound to %s \"%s\" and cannot be resumed with \"%s\"."
+              .formatted(state.run(), what, recorded, now));
     }
   }
 
-  private static ConflictException conflict(String message, Object... values) {
-    return new ConflictException(message.formatted(values), null, OperationTrace.NONE);
+  private static ConflictException conflict(String message) {
+    return new ConflictException(message, null, OperationTrace.NONE);
   }
 }
