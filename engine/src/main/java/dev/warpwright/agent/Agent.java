@@ -10,6 +10,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.run.Harness;
 import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunState;
+import dev.warpwright.tool.Guardrail;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
@@ -50,11 +51,15 @@ public final class Agent {
   private final Optional<Memory> memory;
   private final Optional<ExecutionEnvironment> environment;
   private final RunBinding binding;
+  private final Optional<Class<?>> contextType;
+  private final List<Guardrail> inputGuardrails;
+  private final List<Guardrail> outputGuardrails;
   private final ToolSet tools;
   private final ToolExecution toolExecution;
   private final int maxSteps;
   private final int maxToolErrors;
   private final long maxStateBytes;
+  private final RunPolicy policy;
   private final InvalidInput invalidInput;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
@@ -72,11 +77,15 @@ public final class Agent {
     this.binding =
         new RunBinding(
             Optional.ofNullable(builder.harness), Optional.ofNullable(builder.fingerprint));
+    this.contextType = Optional.ofNullable(builder.context);
+    this.inputGuardrails = builder.inputGuardrails;
+    this.outputGuardrails = builder.outputGuardrails;
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
     this.maxToolErrors = builder.maxToolErrors;
     this.maxStateBytes = builder.maxStateBytes;
+    this.policy = builder.policy;
     this.invalidInput = builder.invalidInput;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
@@ -160,6 +169,33 @@ public final class Agent {
   }
 
   /**
+   * The type of what each invocation gives to tools and guardrails.
+   *
+   * @return the type, if the agent has a context
+   */
+  public Optional<Class<?>> contextType() {
+    return contextType;
+  }
+
+  /**
+   * The guardrails that look at the conversation.
+   *
+   * @return the guardrails in order
+   */
+  public List<Guardrail> inputGuardrails() {
+    return inputGuardrails;
+  }
+
+  /**
+   * The guardrails that look at the final answer.
+   *
+   * @return the guardrails in order
+   */
+  public List<Guardrail> outputGuardrails() {
+    return outputGuardrails;
+  }
+
+  /**
    * The tools.
    *
    * @return the tools
@@ -202,6 +238,15 @@ public final class Agent {
    */
   public long maxStateBytes() {
     return maxStateBytes;
+  }
+
+  /**
+   * When a run is ended for good, and what it may use.
+   *
+   * @return the policy, {@link RunPolicy#NONE} by default
+   */
+  public RunPolicy policy() {
+    return policy;
   }
 
   /**
@@ -274,11 +319,15 @@ public final class Agent {
     private @Nullable Harness harness;
     private @Nullable ExecutionEnvironment environment;
     private @Nullable String fingerprint; // of the environment
+    private @Nullable Class<?> context;
+    private List<Guardrail> inputGuardrails = List.of();
+    private List<Guardrail> outputGuardrails = List.of();
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
     private int maxToolErrors = 8;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
+    private RunPolicy policy = RunPolicy.NONE;
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
@@ -371,6 +420,45 @@ public final class Agent {
     }
 
     /**
+     * Declares what each invocation gives to tools and guardrails, such as who is signed in: {@link
+     * Invocation.Builder#context}. It is never stored; a resume gives it again.
+     *
+     * @param type a class, interface or record
+     * @return this builder
+     */
+    public Builder context(Class<?> type) {
+      if (type.isPrimitive()) {
+        throw invalid("The type of an agent's context must not be primitive, but is " + type + ".");
+      }
+      this.context = type;
+      return this;
+    }
+
+    /**
+     * Sets guardrails that look at the conversation before the first model call of each invocation,
+     * so again on a resume. One that triggers fails the run for good.
+     *
+     * @param guardrails in the order in which they are asked, each id once
+     * @return this builder
+     */
+    public Builder inputGuardrails(Guardrail... guardrails) {
+      this.inputGuardrails = Guardrail.inOrder(List.of(guardrails));
+      return this;
+    }
+
+    /**
+     * Sets guardrails that look at the final answer before it is accepted. One that triggers fails
+     * the run for good. The answer is in the log by then, and whoever reads a stream has seen it.
+     *
+     * @param guardrails in the order in which they are asked, each id once
+     * @return this builder
+     */
+    public Builder outputGuardrails(Guardrail... guardrails) {
+      this.outputGuardrails = Guardrail.inOrder(List.of(guardrails));
+      return this;
+    }
+
+    /**
      * Sets the tools.
      *
      * @param tools the tools, each name once
@@ -445,6 +533,17 @@ public final class Agent {
                 .formatted(MIN_STATE_BYTES, MAX_STATE_BYTES, maxStateBytes));
       }
       this.maxStateBytes = maxStateBytes;
+      return this;
+    }
+
+    /**
+     * Limits the runs. An {@link Invocation} may have other limits, which win one by one.
+     *
+     * @param policy {@link RunPolicy#NONE} by default
+     * @return this builder
+     */
+    public Builder policy(RunPolicy policy) {
+      this.policy = Objects.requireNonNull(policy, "policy");
       return this;
     }
 

@@ -19,6 +19,7 @@ import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RunCompleted;
@@ -142,6 +143,8 @@ final class AgentShow {
   private void show(RunEvent event, RunState state) {
     switch (event) {
       case ApprovalDecided decision -> show(new ApprovalResolved(decision));
+      case GuardrailChecked triggered ->
+          hooks.guardrailTriggered(triggered.stage(), triggered.guardrailId());
       case MemoryLoaded memory -> hooks.memoryLoaded(memory.messages().size());
       case StepStarted start -> show(new StepStart(start.step()));
       case ModelResponded given -> {

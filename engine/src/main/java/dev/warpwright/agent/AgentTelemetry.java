@@ -3,6 +3,7 @@ package dev.warpwright.agent;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunKey;
@@ -49,6 +50,14 @@ public record AgentTelemetry(
    * @param messages how many messages that is
    */
   public record MemoryLoaded(int messages) implements Event {}
+
+  /**
+   * A guardrail triggered; the run fails for good.
+   *
+   * @param stage what the guardrail looked at
+   * @param guardrailId the guardrail
+   */
+  public record GuardrailTriggered(GuardrailStage stage, String guardrailId) implements Event {}
 
   /**
    * A decision on an approval is in the log.

@@ -16,6 +16,7 @@ import dev.warpwright.agent.AgentTelemetry.ToolFinish;
 import dev.warpwright.agent.AgentTelemetry.ToolStart;
 import dev.warpwright.agent.HookFailure.Hook;
 import dev.warpwright.model.Attempt;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.HookFailedException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.WarpwrightException;
@@ -146,6 +147,10 @@ final class Hooks {
 
   void runStarts(String operationId, AgentEvent.RunStart start) {
     tell(() -> new RunStart(operationId, start.currentStep(), start.maxSteps()));
+  }
+
+  void guardrailTriggered(GuardrailStage stage, String guardrailId) {
+    tell(() -> new AgentTelemetry.GuardrailTriggered(stage, guardrailId));
   }
 
   void memoryLoaded(int messages) {

@@ -26,6 +26,7 @@ import dev.warpwright.agent.HookFailure.Hook;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.HookFailedException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.Usage;
@@ -41,6 +42,7 @@ import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.testing.LeakCheck;
 import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.Guardrail;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolException;
 import java.nio.charset.StandardCharsets;
@@ -296,6 +298,25 @@ final class AgentObserverTest {
     assertEquals(RunStatus.FAILED, events(RunFinish.class).getFirst().status());
     assertEquals(
         Optional.of(FailureKind.CANCELLED), events(InvocationFinish.class).getFirst().kind());
+  }
+
+  @Test
+  @Tag("A140")
+  void a_guardrail_that_triggers_is_told_without_its_words() {
+    Program program = program(text("never"));
+    Agent agent =
+        Agent.builder("agent", Program.ROUTE)
+            .inputGuardrails(Guardrail.of("words", seen -> Guardrail.Verdict.trigger("PRIVATE")))
+            .build();
+
+    observed(program).run(request(agent));
+    flush(program);
+
+    assertEquals(
+        List.of(new AgentTelemetry.GuardrailTriggered(GuardrailStage.INPUT, "words")),
+        events(AgentTelemetry.GuardrailTriggered.class));
+    assertFalse(told.toString().contains("PRIVATE"));
+    assertOneEnd(program);
   }
 
   @Test

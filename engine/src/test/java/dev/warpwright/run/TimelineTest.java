@@ -371,7 +371,7 @@ final class TimelineTest {
   void the_operator_reads_it_off_the_store() {
     RunStore store = RunStore.inMemory();
     at(1, new StepStarted(1, 1));
-    store.adopt(log, RunStatus.RUNNING, Deadline.never());
+    store.adopt(log, Standing.of(RunStatus.RUNNING), Deadline.never());
 
     assertEquals(timeline(), Runs.in(store).timeline(RUN));
     assertThrows(
@@ -403,7 +403,7 @@ final class TimelineTest {
         what);
     assertEquals(
         state.inDoubt().size(),
-        state.status() == RunStatus.CANCELLED
+        state.status() == RunStatus.CANCELLED || state.status() == RunStatus.TIMED_OUT
             ? 0
             : calls.stream()
                 .filter(call -> call.outcome() == Outcome.UNKNOWN && call.result().isEmpty())
