@@ -11,7 +11,7 @@ import java.util.List;
  *     until it ends
  * @param affinityEntries how many conversations the gateway remembers the target of
  * @param pendingObservers how many observer calls have not ended yet
- * @param droppedObservers how many observer calls found the background queue full, so far
+ * @param droppedObservers how many observer calls found their queue full, so far
  * @param observerFailures how many observer calls have failed or run out of their time, so far
  * @param pendingSettlements how many settlements of reservations have not ended yet
  * @param settlementFailures how many settlements have failed or run out of their time, so far; with

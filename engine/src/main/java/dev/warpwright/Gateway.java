@@ -518,6 +518,17 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
+   * Makes a queue of observer calls, for what is built on this gateway and has observers of its
+   * own.
+   *
+   * @param name what the calls are about, for the names of their tasks
+   * @return an empty queue
+   */
+  public ObserverCalls observerCalls(String name) {
+    return observers.calls(name);
+  }
+
+  /**
    * What is under way now.
    *
    * @return a snapshot
@@ -1028,8 +1039,9 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Limits the observer calls that wait in {@link ObserverMode#BACKGROUND}; what comes when so
-     * many wait is dropped and counted.
+     * Limits the observer calls that wait in {@link ObserverMode#BACKGROUND}, and those that wait
+     * in one queue of {@link Gateway#observerCalls}; what comes when so many wait is dropped and
+     * counted.
      *
      * @param calls 1 to 10 000; 256 by default
      * @return this builder

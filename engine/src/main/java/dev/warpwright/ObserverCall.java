@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Outcome;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ final class ObserverCall {
   private final Optional<Cancellation> cancellation;
   private final Consumer<ObserverCall> onEnd;
   private final AtomicBoolean begun = new AtomicBoolean();
-  private volatile boolean failed;
+  private volatile @Nullable Throwable failure;
 
   ObserverCall(
       String name,
@@ -54,11 +55,18 @@ final class ObserverCall {
 
   /** The call ended; what it threw, and running out of its time, is a failure. */
   void ended(Outcome<?> outcome) {
-    failed = outcome instanceof Outcome.Failure || outcome instanceof Outcome.TimedOut;
+    failure =
+        switch (outcome) {
+          case Outcome.Failure<?>(Throwable cause) -> cause;
+          case Outcome.TimedOut<?> late -> new TimeoutException("It took too long.");
+          case Outcome.Success<?> none -> null;
+          case Outcome.Cancelled<?> none -> null;
+        };
     onEnd.accept(this);
   }
 
-  boolean failed() {
-    return failed;
+  /** What it threw, or that it ran out of its time. */
+  Optional<Throwable> failure() {
+    return Optional.ofNullable(failure);
   }
 }

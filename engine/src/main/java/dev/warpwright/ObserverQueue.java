@@ -37,10 +37,19 @@ final class ObserverQueue {
 
   /** Whether there was room for the call. */
   boolean offer(ObserverCall call) {
+    return add(call, capacity);
+  }
+
+  /** Takes the call however many wait; false if there is no thread to make it. */
+  boolean add(ObserverCall call) {
+    return add(call, Integer.MAX_VALUE);
+  }
+
+  private boolean add(ObserverCall call, int limit) {
     boolean begin;
     lock.lock();
     try {
-      if (waiting.size() >= capacity) {
+      if (waiting.size() >= limit) {
         return false;
       }
       waiting.add(call);

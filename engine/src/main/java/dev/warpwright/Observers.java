@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Tells the program's observers what happens, without letting them harm the operation. */
 final class Observers {
@@ -41,9 +40,7 @@ final class Observers {
     this.tree = tree;
     this.settings = settings;
     this.pending = new Pending(tree, "flush of observers");
-    this.background =
-        new ObserverQueue(
-            tree, "background observers", settings.queueCapacity(), settings.timeout());
+    this.background = queue("background observers");
   }
 
   /** The observers of one operation. */
@@ -51,15 +48,19 @@ final class Observers {
     return new OfOperation(operationId, cancellation);
   }
 
+  /** Calls about one thing, which are ended by nothing but their timeout. */
+  ObserverCalls calls(String name) {
+    return new ObserverCalls(this, name, Optional.empty());
+  }
+
   /** Tells of one operation; used by its thread alone. */
   final class OfOperation {
     private final String operationId;
-    private final Optional<Cancellation> cancellation;
-    private @Nullable ObserverQueue own; // made when it is needed
+    private final ObserverCalls calls;
 
     private OfOperation(String operationId, Optional<Cancellation> cancellation) {
       this.operationId = operationId;
-      this.cancellation = cancellation;
+      this.calls = new ObserverCalls(Observers.this, operationId, cancellation);
     }
 
     void attempt(TaskScope scope, Attempt attempt) {
@@ -67,14 +68,14 @@ final class Observers {
         return;
       }
       AttemptObserver observer = settings.attempt().get();
-      ObserverCall call = call("attempt observer", () -> observer.onAttempt(operationId, attempt));
+      ObserverCall call =
+          calls.call("attempt observer", () -> observer.onAttempt(operationId, attempt));
       switch (settings.mode()) {
-        case AWAIT -> await(scope, call);
-        case DETACHED -> follow(call);
+        case AWAIT -> calls.await(scope, call);
+        case DETACHED -> calls.follow(call);
         case BACKGROUND -> {
           if (!background.offer(call)) {
-            pending.end(call);
-            dropped.increment();
+            dropped(call);
           }
         }
       }
@@ -87,42 +88,41 @@ final class Observers {
       }
       RouteObserver observer = settings.route().get();
       RouteSelection selection = winner.get();
-      follow(call("route observer", () -> observer.onRoute(selection)));
-    }
-
-    private ObserverCall call(String name, Runnable body) {
-      ObserverCall call = new ObserverCall(name, body, cancellation, Observers.this::ended);
-      pending.begin(call);
-      return call;
-    }
-
-    /** Waits for the call; one that comes when the operation is over waits for nobody. */
-    private void await(TaskScope scope, ObserverCall call) {
-      if (scope.isCancelled() || scope.deadline().hasPassed()) {
-        follow(call);
-        return;
-      }
-      Deadline deadline = Deadline.after(tree.time(), settings.timeout());
-      Outcome<?> outcome = scope.call("observer", call.name(), deadline, call::make);
-      if (call.begun()) {
-        call.ended(outcome);
-      } else {
-        follow(call); // the operation was over before it could begin, such as by an interrupt
-      }
-    }
-
-    private void follow(ObserverCall call) {
-      if (own == null) {
-        own =
-            new ObserverQueue(
-                tree, operationId + " observers", Integer.MAX_VALUE, settings.timeout());
-      }
-      own.offer(call);
+      calls.follow(calls.call("route observer", () -> observer.onRoute(selection)));
     }
   }
 
-  private void ended(ObserverCall call) {
-    if (call.failed()) {
+  /** A queue of its own, in which so many calls may wait as in the common one. */
+  ObserverQueue queue(String name) {
+    return new ObserverQueue(tree, name, settings.queueCapacity(), settings.timeout());
+  }
+
+  TaskScope open(String name) {
+    return tree.open("observers", name);
+  }
+
+  /** The call, which a flush waits for from now on. */
+  ObserverCall pending(ObserverCall call) {
+    pending.begin(call);
+    return call;
+  }
+
+  /** Makes the call and waits for it; it may be over before it could begin. */
+  void await(TaskScope scope, ObserverCall call) {
+    Deadline deadline = Deadline.after(tree.time(), settings.timeout());
+    Outcome<?> outcome = scope.call("observer", call.name(), deadline, call::make);
+    if (call.begun()) {
+      call.ended(outcome);
+    }
+  }
+
+  void dropped(ObserverCall call) {
+    pending.end(call);
+    dropped.increment();
+  }
+
+  void ended(ObserverCall call) {
+    if (call.failure().isPresent()) {
       failures.increment();
     }
     pending.end(call);

@@ -50,6 +50,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -724,6 +725,19 @@ public final class Operation implements AutoCloseable {
    */
   public <T> T judge(int step, Supplier<T> rules) {
     return foreign("preflight", step, rules);
+  }
+
+  /**
+   * Runs code of the program as a child of this operation, ended by all that ends the operation.
+   *
+   * @param <T> what it gives
+   * @param kind what kind of task it is
+   * @param name its name
+   * @param code the code, on a thread of its own
+   * @return how it ended; if it was cut off, {@link #end} says why
+   */
+  public <T> Outcome<T> call(String kind, String name, Callable<? extends T> code) {
+    return scope.call(kind, name, scope.deadline(), code);
   }
 
   /**

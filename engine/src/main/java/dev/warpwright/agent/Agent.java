@@ -7,6 +7,8 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
+import dev.warpwright.run.Harness;
+import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Guardrail;
 import dev.warpwright.tool.Tool;
@@ -41,12 +43,16 @@ import org.jspecify.annotations.Nullable;
 public final class Agent {
   private static final long MIN_STATE_BYTES = 1024;
   private static final long MAX_STATE_BYTES = 1024L * 1024 * 1024;
+  private static final int MAX_FINGERPRINT = 256;
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
 
   private final String id;
   private final Route route;
   private final String version;
   private final Optional<String> instructions;
+  private final Optional<Memory> memory;
+  private final Optional<ExecutionEnvironment> environment;
+  private final RunBinding binding;
   private final Optional<Class<?>> contextType;
   private final List<Guardrail> inputGuardrails;
   private final List<Guardrail> outputGuardrails;
@@ -69,6 +75,11 @@ public final class Agent {
     this.route = builder.route;
     this.version = builder.version;
     this.instructions = Optional.ofNullable(builder.instructions);
+    this.memory = Optional.ofNullable(builder.memory);
+    this.environment = Optional.ofNullable(builder.environment);
+    this.binding =
+        new RunBinding(
+            Optional.ofNullable(builder.harness), Optional.ofNullable(builder.fingerprint));
     this.contextType = Optional.ofNullable(builder.context);
     this.inputGuardrails = builder.inputGuardrails;
     this.outputGuardrails = builder.outputGuardrails;
@@ -132,6 +143,33 @@ public final class Agent {
    */
   public Optional<String> instructions() {
     return instructions;
+  }
+
+  /**
+   * What it remembers from elsewhere.
+   *
+   * @return the memory, if set
+   */
+  public Optional<Memory> memory() {
+    return memory;
+  }
+
+  /**
+   * Where its tools act.
+   *
+   * @return the environment, if set
+   */
+  public Optional<ExecutionEnvironment> environment() {
+    return environment;
+  }
+
+  /**
+   * What its runs are bound to beside its id and its targets.
+   *
+   * @return the harness and the fingerprint of the environment, as far as they are set
+   */
+  public RunBinding binding() {
+    return binding;
   }
 
   /**
@@ -295,6 +333,10 @@ public final class Agent {
     private final Route route;
     private String version = "1";
     private @Nullable String instructions;
+    private @Nullable Memory memory;
+    private @Nullable Harness harness;
+    private @Nullable ExecutionEnvironment environment;
+    private @Nullable String fingerprint; // of the environment
     private @Nullable Class<?> context;
     private List<Guardrail> inputGuardrails = List.of();
     private List<Guardrail> outputGuardrails = List.of();
@@ -347,6 +389,52 @@ public final class Agent {
      */
     public Builder instructions(String instructions) {
       this.instructions = Objects.requireNonNull(instructions, "instructions");
+      return this;
+    }
+
+    /**
+     * Sets what the agent remembers from elsewhere. It is asked once a run, and what it gives is in
+     * the log from then on.
+     *
+     * @param memory none by default
+     * @return this builder
+     */
+    public Builder memory(Memory memory) {
+      this.memory = Objects.requireNonNull(memory, "memory");
+      return this;
+    }
+
+    /**
+     * Names the program around the agent. Runs are bound to it: an agent of another harness, or of
+     * none, does not resume them.
+     *
+     * @param harness none by default
+     * @return this builder
+     */
+    public Builder harness(Harness harness) {
+      this.harness = Objects.requireNonNull(harness, "harness");
+      return this;
+    }
+
+    /**
+     * Sets where the tools act. It is made ready before a run is driven and released when that is
+     * over; runs are bound to its fingerprint.
+     *
+     * @param environment none by default
+     * @return this builder
+     */
+    public Builder environment(ExecutionEnvironment environment) {
+      String found = environment.fingerprint();
+      if (found.isBlank() || found.length() > MAX_FINGERPRINT) {
+        throw invalid(
+            "The fingerprint of an environment must have 1 to %d characters and not be blank, but"
+                    .formatted(MAX_FINGERPRINT)
+                + " has "
+                + found.length()
+                + ".");
+      }
+      this.environment = environment;
+      this.fingerprint = found;
       return this;
     }
 

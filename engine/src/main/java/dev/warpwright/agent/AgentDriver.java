@@ -62,6 +62,7 @@ final class AgentDriver {
   private final LateEnds lateEnds;
   private final ChildRuns children;
   private final AgentShow show;
+  private final LiveInvocation invocation;
   private final String runId;
   private final ToolCaller caller;
   private final Guard guard;
@@ -87,6 +88,7 @@ final class AgentDriver {
     this.ends = new RunEnd(limits);
     this.cancel = invocation.cancel();
     this.show = invocation.show();
+    this.invocation = invocation;
     this.log = log;
     this.approvals = approvals;
     this.lateEnds = lateEnds;
@@ -118,8 +120,14 @@ final class AgentDriver {
     try {
       show.starts(log, agent.maxSteps());
       askAboutDoubts();
+      if (MemoryLoad.isDue(agent, log.state())) {
+        append(List.of(MemoryLoad.of(invocation, log.state())));
+      }
       if (goesOn()) {
         begin();
+      }
+      if (goesOn()) {
+        invocation.environment().acquire(operation, log.state().run(), log.state().step());
       }
       while (goesOn()) {
         next();

@@ -19,6 +19,8 @@ import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -34,38 +36,46 @@ import dev.warpwright.task.Feed;
 import dev.warpwright.tool.ToolRun;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows to the reader of a stream what a driver does; in a blocking run nobody sees it.
+ * Shows what a driver does: all of it to the reader of a stream, what holds no content to the
+ * program's observer. A run may have either, both or nobody.
  *
- * <p>Nearly all is read off the log: what has been written since it was looked at last. So a stream
- * says nothing that is not durable, and the driver goes the same way whether it is watched or not.
- * A slow reader is waited for, but never stops the driver: when the operation has come to its end
- * and there is no room, the reader sees no more, and the driver finds the end out by itself.
+ * <p>Nearly all is read off the log: what has been written since it was looked at last. So nothing
+ * is said that is not durable, and the driver goes the same way whether it is watched or not. A
+ * slow reader is waited for, but never stops the driver: when the operation has come to its end and
+ * there is no room, the reader sees no more, and the driver finds the end out by itself.
  *
  * <p>Confined to the driver's thread.
  */
 final class AgentShow {
   private final Operation operation;
+  private final Hooks hooks;
   private final Feed.@Nullable Writer<AgentEvent> reader;
   private final Consumer<RunState> onLeft;
+  private final boolean watched;
   private long seen; // sequence of the last event that was looked at
-  private boolean answered; // there is an answer, of a step that has not been said to have ended
-  private List<ToolCall> asked = List.of(); // by that answer
+  private @Nullable ModelResponded answer; // of a step that has not been said to have ended
   private boolean over; // there was no room at the end of the operation
 
   private AgentShow(
-      Operation operation, Feed.@Nullable Writer<AgentEvent> reader, Consumer<RunState> onLeft) {
+      Operation operation,
+      Hooks hooks,
+      Feed.@Nullable Writer<AgentEvent> reader,
+      Consumer<RunState> onLeft) {
     this.operation = operation;
+    this.hooks = hooks;
     this.reader = reader;
     this.onLeft = onLeft;
+    this.watched = reader != null || hooks.areObserved();
   }
 
   /** Of a blocking run. */
-  static AgentShow none(Operation operation) {
-    return new AgentShow(operation, null, state -> {});
+  static AgentShow blocking(Operation operation, Hooks hooks) {
+    return new AgentShow(operation, hooks, null, state -> {});
   }
 
   /**
@@ -75,52 +85,73 @@ final class AgentShow {
    * @param onLeft is told how the run stands when its driver has left it
    */
   static AgentShow to(
-      Operation operation, Feed.Writer<AgentEvent> reader, Consumer<RunState> onLeft) {
-    return new AgentShow(operation, reader, onLeft);
+      Operation operation, Hooks hooks, Feed.Writer<AgentEvent> reader, Consumer<RunState> onLeft) {
+    return new AgentShow(operation, hooks, reader, onLeft);
   }
 
-  /** Called with the log before this invocation adds to it. */
-  void begins(RunLog log) {
-    if (reader == null) {
-      return;
-    }
+  /**
+   * Called with the log before this invocation adds to it.
+   *
+   * @param before the sequence of the last event that it has not added
+   */
+  void begins(RunLog log, long before) {
     RunState state = log.state();
-    seen = state.sequence();
-    asked = state.calls().stream().map(call -> call.call()).toList();
-    answered = !asked.isEmpty();
+    hooks.runIs(state.run());
+    seen = before;
+    if (watched && !state.calls().isEmpty()) {
+      answer = lastAnswer(log.events());
+    }
+  }
+
+  private static ModelResponded lastAnswer(List<LoggedEvent> log) {
+    return log.reversed().stream()
+        .map(LoggedEvent::event)
+        .filter(ModelResponded.class::isInstance)
+        .map(ModelResponded.class::cast)
+        .findFirst()
+        .orElseThrow();
   }
 
   /** Called when the run begins to be driven, after what was written for that. */
   void starts(RunLog log, int maxSteps) {
-    if (reader != null) {
+    if (watched) {
       RunState state = log.state();
-      show(new RunStart(state.run().runId(), state.step(), maxSteps));
+      RunStart start = new RunStart(state.run().runId(), state.step(), maxSteps);
+      hooks.runStarts(operation.id(), start);
+      show(start);
     }
     written(log);
   }
 
   /** Called after each append. */
   void written(RunLog log) {
-    if (reader == null) {
+    if (!watched) {
       return;
     }
-    for (LoggedEvent logged : log.since(seen)) {
-      seen = logged.sequence();
+    List<LoggedEvent> fresh = log.since(seen);
+    seen = log.state().sequence();
+    hooks.appended(fresh);
+    for (LoggedEvent logged : fresh) {
       show(logged.event(), log.state());
     }
-    if (answered && log.state().calls().isEmpty() && log.state().status() != RunStatus.CANCELLED) {
-      stepFinished(log.state().step());
+    if (answer != null
+        && log.state().calls().isEmpty()
+        && log.state().status() != RunStatus.CANCELLED) {
+      stepFinished(log.state().step(), answer);
     }
+    hooks.requireNoFatalFailure();
   }
 
   private void show(RunEvent event, RunState state) {
     switch (event) {
       case ApprovalDecided decision -> show(new ApprovalResolved(decision));
+      case GuardrailChecked triggered ->
+          hooks.guardrailTriggered(triggered.stage(), triggered.guardrailId());
+      case MemoryLoaded memory -> hooks.memoryLoaded(memory.messages().size());
       case StepStarted start -> show(new StepStart(start.step()));
-      case ModelResponded answer -> {
-        answered = true;
-        asked = answer.message().toolCalls();
-        StreamEvent.ofAnswer(answer.message(), answer.finishReason(), answer.usage())
+      case ModelResponded given -> {
+        answer = given;
+        StreamEvent.ofAnswer(given.message(), given.finishReason(), given.usage())
             .forEach(shown -> show(new Output(shown)));
       }
       case ApprovalRequested request -> show(new ApprovalRequest(request));
@@ -140,7 +171,7 @@ final class AgentShow {
       case ToolReconciled verdict when verdict.verdict() != Verdict.NOT_EXECUTED ->
           finished(state.step(), found(verdict), true, Duration.ZERO);
       case RunCompleted end -> {
-        stepFinished(end.steps());
+        stepFinished(end.steps(), Objects.requireNonNull(answer));
         show(new Output(new Finish(state.finishReason().orElseThrow(), end.usage(), true)));
       }
       default -> {} // a reader sees these otherwise, or not at all
@@ -161,11 +192,15 @@ final class AgentShow {
   }
 
   private ToolCall asked(String callId) {
-    return asked.stream().filter(call -> call.id().equals(callId)).findFirst().orElseThrow();
+    return Objects.requireNonNull(answer).message().toolCalls().stream()
+        .filter(call -> call.id().equals(callId))
+        .findFirst()
+        .orElseThrow();
   }
 
-  private void stepFinished(int step) {
-    answered = false;
+  private void stepFinished(int step, ModelResponded given) {
+    answer = null;
+    hooks.stepFinishes(step, given);
     show(new StepFinish(step));
   }
 
@@ -179,11 +214,13 @@ final class AgentShow {
   /** Called when the driver leaves the run, however that came. */
   void left(RunLog log) {
     if (!log.hasFailed()) {
+      hooks.left(log.state());
       onLeft.accept(log.state());
     }
   }
 
   private void show(AgentEvent event) {
+    hooks.shown(event);
     if (reader != null && !over) {
       over = !operation.show(reader, event);
     }

@@ -14,13 +14,13 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.Redaction;
-import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunDriver;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -55,6 +55,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +84,8 @@ public final class Agents {
   private final Approvals approvals;
   private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
+  private final Optional<AgentObserver> observer;
+  private final HookFailurePolicy hookFailures;
 
   private Agents(Builder builder) {
     this.gateway = builder.gateway;
@@ -91,6 +94,8 @@ public final class Agents {
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
     this.children = new ChildRuns(this, store, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
+    this.observer = Optional.ofNullable(builder.observer);
+    this.hookFailures = builder.hookFailures;
   }
 
   /**
@@ -120,6 +125,8 @@ public final class Agents {
     private @Nullable RunStore store;
     private @Nullable ApprovalSigner approvalSigner;
     private @Nullable Consumer<DecisionNeeded> onDecisionNeeded;
+    private @Nullable AgentObserver observer;
+    private HookFailurePolicy hookFailures = HookFailurePolicy.IGNORE;
 
     private Builder(Gateway gateway) {
       this.gateway = Objects.requireNonNull(gateway, "gateway");
@@ -163,6 +170,28 @@ public final class Agents {
      */
     public Builder onDecisionNeeded(Consumer<DecisionNeeded> listener) {
       this.onDecisionNeeded = Objects.requireNonNull(listener, "listener");
+      return this;
+    }
+
+    /**
+     * Sets who is told what every invocation does.
+     *
+     * @param observer none by default
+     * @return this builder
+     */
+    public Builder observer(AgentObserver observer) {
+      this.observer = Objects.requireNonNull(observer, "observer");
+      return this;
+    }
+
+    /**
+     * Says what it means for a run that a hook of the program fails.
+     *
+     * @param policy {@link HookFailurePolicy#IGNORE} by default
+     * @return this builder
+     */
+    public Builder hookFailures(HookFailurePolicy policy) {
+      this.hookFailures = Objects.requireNonNull(policy, "policy");
       return this;
     }
 
@@ -211,8 +240,7 @@ public final class Agents {
    *     interrupted; the trace names the run, if there is one by then, which can be resumed
    */
   public AgentResult run(AgentRequest request) {
-    Work work = starting(request);
-    return call(request.agent(), request.begun(), request.invocation(), work);
+    return call(request.agent(), request.begun(), request.invocation(), () -> starting(request));
   }
 
   /**
@@ -230,8 +258,7 @@ public final class Agents {
    * @throws OperationCancelledException if the invocation's handle is cancelled already
    */
   public AgentStream stream(AgentRequest request) {
-    Work work = starting(request);
-    return stream(request.agent(), request.begun(), request.invocation(), work);
+    return stream(request.agent(), request.begun(), request.invocation(), () -> starting(request));
   }
 
   /** What a request comes to; checks it. */
@@ -331,9 +358,14 @@ public final class Agents {
             List.of(),
             invocation,
             cancel,
-            live ->
-                resumeOwned(
-                    live, taken.run(), taken.owner(), OptionalLong.empty(), state -> List.of()));
+            () ->
+                live ->
+                    resumeOwned(
+                        live,
+                        taken.run(),
+                        taken.owner(),
+                        OptionalLong.empty(),
+                        state -> List.of()));
   }
 
   /**
@@ -353,22 +385,29 @@ public final class Agents {
     RunLog.requireFits(started);
     RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
     Agent agent = request.agent();
-    Joining joining = new Joining((state, operation) -> requireBoundTo(agent, state), decisions);
     Invocation invocation = request.invocation();
+    Joining joining = new Joining(
+            (state, operation) -> Bindings.require(agent, state, invocation.allowsUnboundRun()), decisions);
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
-    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Operation operation =
-            gateway.open(
-                NAME,
-                modelRequest(agent, request.begun(), limits, invocation, cancel),
-                parent.operation())) {
-      limits.requireCheckable(operation);
-      AgentShow show = AgentShow.none(operation);
-      LiveInvocation live =
-          new LiveInvocation(agent, invocation, true, operation, limits, cancel, show);
-      return start(live, new NewRun(run, time.now(), started), joining);
-    }
+    Hooks hooks = hooks(agent);
+    return hooks.around(
+        () -> {
+          try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+              Operation operation =
+                  gateway.open(
+                      NAME,
+                      modelRequest(agent, request.begun(), limits, invocation, cancel),
+                      parent.operation())) {
+            hooks.invocationStarts();
+            limits.requireCheckable(operation);
+            AgentShow show = AgentShow.blocking(operation, hooks);
+            return start(
+                live(agent, invocation, true, operation, limits, cancel, show, hooks),
+                new NewRun(run, time.now(), started),
+                joining);
+          }
+        });
   }
 
   /**
@@ -391,7 +430,7 @@ public final class Agents {
               owner,
               hold -> {
                 RunLog log = RunLog.created(store, fresh, owner, time, deadline);
-                live.show().begins(log);
+                live.show().begins(log, 0);
                 hold.begins(log);
                 return drive(live, log, hold);
               });
@@ -428,7 +467,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+    return call(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
   }
 
   /**
@@ -458,7 +497,7 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+    return stream(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
   }
 
   private Work resuming(
@@ -466,7 +505,8 @@ public final class Agents {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
-      requireBoundTo(agent, RunState.of(load(run, live.operation())));
+      Bindings.require(
+          agent, RunState.of(load(run, live.operation())), invocation.allowsUnboundRun());
       return resume(live, run, OptionalLong.empty(), made);
     };
   }
@@ -505,7 +545,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, resuming(agent, log, decisions, invocation));
+    return call(agent, List.of(), invocation, () -> resuming(agent, log, decisions, invocation));
   }
 
   /**
@@ -536,14 +576,14 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, resuming(agent, log, decisions, invocation));
+    return stream(agent, List.of(), invocation, () -> resuming(agent, log, decisions, invocation));
   }
 
   private Work resuming(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     List<LoggedEvent> whole = List.copyOf(log);
     RunState state = RunState.of(whole);
-    requireBoundTo(agent, state);
+    Bindings.require(agent, state, invocation.allowsUnboundRun());
     requireNotCancelled(invocation, state.run());
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
@@ -558,26 +598,78 @@ public final class Agents {
   }
 
   /** Works on the calling thread. */
-  private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
-    return call(agent, begun, invocation, new CancelWatch(invocation, store, time), work);
+  private AgentResult call(
+      Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
+    return call(agent, begun, invocation, new CancelWatch(invocation, store, time), asked);
   }
 
   private AgentResult call(
-      Agent agent, List<Message> begun, Invocation invocation, CancelWatch watch, Work work) {
+      Agent agent,
+      List<Message> begun,
+      Invocation invocation,
+      CancelWatch watch,
+      Supplier<Work> asked) {
+    Hooks hooks = hooks(agent);
+    return hooks.around(
+        () -> {
+          try (CancelWatch cancel = watch) {
+            hooks.invocationStarts();
+            return work(agent, begun, invocation, cancel, asked.get(), hooks);
+          }
+        });
+  }
+
+  private AgentResult work(
+      Agent agent,
+      List<Message> begun,
+      Invocation invocation,
+      CancelWatch cancel,
+      Work work,
+      Hooks hooks) {
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
-    try (CancelWatch cancel = watch;
-        Operation operation =
-            gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
+    try (Operation operation =
+        gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
       limits.requireCheckable(operation);
-      AgentShow show = AgentShow.none(operation);
-      return work.in(new LiveInvocation(agent, invocation, false, operation, limits, cancel, show));
+      AgentShow show = AgentShow.blocking(operation, hooks);
+      return work.in(live(agent, invocation, false, operation, limits, cancel, show, hooks));
     }
   }
 
+  private LiveInvocation live(
+      Agent agent,
+      Invocation invocation,
+      boolean child,
+      Operation operation,
+      RunLimits limits,
+      CancelWatch cancel,
+      AgentShow show,
+      Hooks hooks) {
+    EnvironmentHold environment = new EnvironmentHold(agent, hooks, tasks());
+    return new LiveInvocation(
+        agent, invocation, child, operation, limits, cancel, show, hooks, environment);
+  }
+
+  private Hooks hooks(Agent agent) {
+    return new Hooks(agent, observer, hookFailures, gateway);
+  }
+
   /** Works on a thread of its own. */
-  private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+  private AgentStream stream(
+      Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
+    Hooks hooks = hooks(agent);
+    try {
+      hooks.invocationStarts();
+      return stream(agent, begun, invocation, asked.get(), hooks);
+    } catch (RuntimeException | Error e) {
+      hooks.failed(e);
+      throw e;
+    }
+  }
+
+  private AgentStream stream(
+      Agent agent, List<Message> begun, Invocation invocation, Work work, Hooks hooks) {
     invocation.requireContextOf(agent);
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
@@ -589,16 +681,18 @@ public final class Agents {
           modelRequest(agent, begun, limits, invocation, cancel),
           feed,
           AgentEvent.Output::new,
-          opened -> {
-            try (cancel;
-                Operation operation = opened) {
-              limits.requireCheckable(operation);
-              Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
-              AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(
-                  new LiveInvocation(agent, invocation, false, operation, limits, cancel, show));
-            }
-          });
+          opened ->
+              hooks.around(
+                  () -> {
+                    try (cancel;
+                        Operation operation = opened) {
+                      limits.requireCheckable(operation);
+                      Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
+                      AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
+                      return work.in(
+                          live(agent, invocation, false, operation, limits, cancel, show, hooks));
+                    }
+                  }));
     } catch (RuntimeException | Error e) {
       cancel.close();
       throw e;
@@ -749,6 +843,7 @@ public final class Agents {
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
         imported,
+        Optional.of(agent.binding()).filter(binding -> !binding.equals(RunBinding.NONE)),
         Optional.empty(),
         request.parent(),
         request.handoff().map(Handoff::recorded));
@@ -765,9 +860,11 @@ public final class Agents {
    */
   private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
     Operation operation = live.operation();
+    EnvironmentHold environment = live.environment();
     AgentResult result;
     boolean ofWorker = live.cancel().isOfWorker();
     try (Hold hold = new Hold(store, run, owner, time, ofWorker, needed -> tell(live, needed));
+        environment;
         operation) {
       live.cancel().begins(run);
       result = work.run(hold);
@@ -822,8 +919,8 @@ public final class Agents {
           if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
             throw differs(run, operation);
           }
-          requireBoundTo(live.agent(), log.state());
-          live.show().begins(log);
+          Bindings.require(live.agent(), log.state(), live.mayBeUnbound());
+          live.show().begins(log, log.state().sequence());
           hold.begins(log);
           if (goOn(live, log, decisions.apply(log.state()))) {
             return drive(live, log, hold);
@@ -978,26 +1075,6 @@ public final class Agents {
               .formatted(run, String.join(", ", differences)),
           null,
           trace.ofRun(run.runId()));
-    }
-  }
-
-  private static void requireBoundTo(Agent agent, RunState state) {
-    RunStarted started = state.started();
-    requireEqual(state, "agent", started.agentId(), agent.id());
-    requireEqual(state, "targets", names(started.targets()), names(agent.route().candidates()));
-  }
-
-  private static String names(List<Target> targets) {
-    return String.join(", ", targets.stream().map(Target::toString).toList());
-  }
-
-  private static void requireEqual(RunState state, String what, String recorded, String now) {
-    if (!recorded.equals(now)) {
-      throw new ConflictException(
-          "Run %s is bound to %s \"%s\" and cannot be resumed with \"%s\"."
-              .formatted(state.run(), what, recorded, now),
-          null,
-          OperationTrace.NONE);
     }
   }
 }

@@ -73,6 +73,15 @@ final class Fingerprint {
       agent.providerOptions().forEach((id, json) -> options.put(id, json.canonical()));
       parts.put("providerOptions", digest(options));
     }
+    agent
+        .binding()
+        .harness()
+        .ifPresent(
+            harness ->
+                parts.put(
+                    "harness",
+                    digest(List.of(harness.id(), harness.version(), harness.fingerprint()))));
+    agent.binding().environment().ifPresent(is -> parts.put("environment", digest(List.of(is))));
     if (!agent.requiredCapabilities().isEmpty()) {
       parts.put(
           "requiredCapabilities",

@@ -33,6 +33,7 @@ public final class Invocation {
   private final Optional<Duration> timeout;
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
+  private final boolean allowsUnboundRun;
   private final Optional<Object> context;
   private final RunPolicy policy;
 
@@ -40,6 +41,7 @@ public final class Invocation {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
+    this.allowsUnboundRun = builder.allowsUnboundRun;
     this.context = Optional.ofNullable(builder.context);
     this.policy = builder.policy;
   }
@@ -78,6 +80,15 @@ public final class Invocation {
    */
   public Optional<String> budgetScope() {
     return budgetScope;
+  }
+
+  /**
+   * Whether a run that was recorded without a harness or an environment may be resumed in one.
+   *
+   * @return false by default
+   */
+  public boolean allowsUnboundRun() {
+    return allowsUnboundRun;
   }
 
   /**
@@ -144,6 +155,7 @@ public final class Invocation {
     private @Nullable Duration timeout;
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
+    private boolean allowsUnboundRun;
     private @Nullable Object context;
     private RunPolicy policy = RunPolicy.NONE;
 
@@ -193,6 +205,18 @@ public final class Invocation {
                 .formatted(MAX_SCOPE, scope.length()));
       }
       this.budgetScope = scope;
+      return this;
+    }
+
+    /**
+     * Lets an agent with a harness or an environment resume a run that was recorded without one,
+     * such as one that began before the agent had it. Without effect on a fresh run.
+     *
+     * @param allowed false by default
+     * @return this builder
+     */
+    public Builder allowUnboundRun(boolean allowed) {
+      this.allowsUnboundRun = allowed;
       return this;
     }
 

@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param limits to which it holds the run
  * @param cancel all that cancels it
  * @param show who sees what it does
+ * @param hooks the program's hooks
+ * @param environment where the tools act
  */
 record LiveInvocation(
     Agent agent,
@@ -21,9 +23,16 @@ record LiveInvocation(
     Operation operation,
     RunLimits limits,
     CancelWatch cancel,
-    AgentShow show) {
+    AgentShow show,
+    Hooks hooks,
+    EnvironmentHold environment) {
   /** What the program gave to its tools and guardrails. */
   Optional<Object> context() {
     return invocation.context();
+  }
+
+  /** Whether the run may have been recorded without what the agent is bound to. */
+  boolean mayBeUnbound() {
+    return invocation.allowsUnboundRun();
   }
 }

@@ -18,6 +18,7 @@ public abstract sealed class WarpwrightException extends RuntimeException
         ConflictException,
         DeadlineExceededException,
         GuardrailException,
+        HookFailedException,
         InvalidOutputException,
         InvalidRequestException,
         LimitExceededException,

@@ -26,6 +26,7 @@ import java.util.Optional;
 public sealed interface RunEvent
     permits FlowEvent,
         RunEvent.RunStarted,
+        RunEvent.MemoryLoaded,
         RunEvent.StepStarted,
         RunEvent.RouteBound,
         RunEvent.ModelResponded,
@@ -59,6 +60,7 @@ public sealed interface RunEvent
    *     RunState#DEFAULT_MAX_BYTES}
    * @param imported whether tools were called in the conversation before the run began: then every
    *     step, also after a reload, goes to models only that take them
+   * @param binding the harness and the environment that it is bound to, if it is to any
    * @param input what a flow was given; empty for an agent
    * @param parent the run in the same scope that this one came from: whose child it is or, with a
    *     handoff, that handed over to it
@@ -75,6 +77,7 @@ public sealed interface RunEvent
       Map<String, String> metadata,
       Optional<Long> maxStateBytes,
       boolean imported,
+      Optional<RunBinding> binding,
       Optional<Json> input,
       Optional<String> parent,
       Optional<HandedOver> handoff)
@@ -100,7 +103,7 @@ public sealed interface RunEvent
     }
 
     /**
-     * A run of no import and with no parent, whose state may become as large as by default.
+     * A run of no import, no binding and no parent, whose state may become as large as by default.
      *
      * @param agentId the agent
      * @param agentVersion its version
@@ -131,6 +134,7 @@ public sealed interface RunEvent
           metadata,
           Optional.empty(),
           false,
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty());
@@ -165,6 +169,7 @@ public sealed interface RunEvent
           metadata,
           Optional.empty(),
           false,
+          Optional.empty(),
           Optional.of(input),
           Optional.empty(),
           Optional.empty());
@@ -202,6 +207,20 @@ public sealed interface RunEvent
     public String toString() {
       return "RunStarted[%s %s, %d messages, %s]"
           .formatted(agentId, agentVersion, messages.size(), targets);
+    }
+  }
+
+  /**
+   * What the agent remembers was loaded, before the first step. The messages stand behind the
+   * leading system messages of the run.
+   *
+   * @param messages what is remembered; none if there was nothing, or if the memory failed and that
+   *     was to be ignored
+   */
+  record MemoryLoaded(List<Message> messages) implements RunEvent {
+    /** Copies the list. */
+    public MemoryLoaded {
+      messages = List.copyOf(messages);
     }
   }
 

@@ -66,6 +66,7 @@ public final class RunEventCodec {
   private static final Map<String, Type> TYPES =
       List.of(
               new Type(RunEvent.RunStarted.class, 1),
+              new Type(RunEvent.MemoryLoaded.class, 1),
               new Type(RunEvent.StepStarted.class, 1),
               new Type(RunEvent.RouteBound.class, 1),
               new Type(RunEvent.ModelResponded.class, 1),

@@ -17,6 +17,7 @@ import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -70,6 +71,7 @@ public final class RunState {
   private RunStatus status;
   private int step;
   private boolean stepAnswered = true;
+  private boolean memoryLoaded;
   private boolean finalAnswer;
   private List<CallState> calls = List.of();
   private final Optional<FlowJournal> flow;
@@ -146,6 +148,7 @@ public final class RunState {
     require(logged, !isTerminal(), "nothing follows the end of a run");
     switch (logged.event()) {
       case RunStarted again -> throw refused(logged, "a run starts once");
+      case MemoryLoaded event -> memoryLoaded(logged, event);
       case StepStarted event -> stepStarted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
@@ -173,6 +176,18 @@ public final class RunState {
 
   static boolean isDigest(String text) {
     return DIGEST.matcher(text).matches();
+  }
+
+  private void memoryLoaded(LoggedEvent logged, MemoryLoaded event) {
+    requireRunning(logged);
+    require(
+        logged, step == 0 && !memoryLoaded, "memory is loaded once, before the first step begins");
+    memoryLoaded = true;
+    int leading = 0;
+    while (leading < messages.size() && messages.get(leading).role() == Role.SYSTEM) {
+      leading++;
+    }
+    messages.addAll(leading, event.messages());
   }
 
   private void flowEvent(LoggedEvent logged, FlowEvent event) {
@@ -281,7 +296,7 @@ public final class RunState {
         logged,
         asked != null && flow.map(f -> f.decided(event)).orElseGet(() -> isPending(asked)),
         "a decision answers a pending request");
-    if (asked.request().child().isEmpty()) {
+    if (flow.isEmpty() && asked.request().child().isEmpty()) {
       calls.replaceAll(
           call -> requestId(call).equals(event.requestId()) ? call.decided(event) : call);
     }
@@ -672,6 +687,15 @@ public final class RunState {
    */
   public List<Message> messages() {
     return Collections.unmodifiableList(messages);
+  }
+
+  /**
+   * Whether what the agent remembers has been loaded.
+   *
+   * @return true if the messages are among those of the run, or there are none
+   */
+  public boolean isMemoryLoaded() {
+    return memoryLoaded;
   }
 
   /**

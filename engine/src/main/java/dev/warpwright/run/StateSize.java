@@ -13,6 +13,7 @@ import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -48,6 +49,7 @@ final class StateSize {
           started.messages().stream().mapToLong(StateSize::of).sum()
               + of(started.metadata())
               + started.input().map(StateSize::of).orElse(0L);
+      case MemoryLoaded memory -> memory.messages().stream().mapToLong(StateSize::of).sum();
       case ModelResponded answer -> of(answer.message());
       case ApprovalRequested asked -> of(asked.requestId()) + of(asked.arguments());
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());

@@ -381,6 +381,7 @@ final class CrashMatrixTest {
           at.put("step", e.step());
           yield Optional.of("step " + e.step());
         }
+        case RunEvent.MemoryLoaded e -> Optional.of("remembers");
         case RouteBound e -> Optional.of("bound in step " + e.step() + " to " + e.target());
         case ModelResponded e -> Optional.of("answered in step " + e.step());
         case RunEvent.GuardrailChecked e -> Optional.of("stopped by " + e.guardrailId());

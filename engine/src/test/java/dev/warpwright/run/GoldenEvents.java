@@ -183,6 +183,7 @@ final class GoldenEvents {
         Optional.empty(),
         false,
         Optional.empty(),
+        Optional.empty(),
         Optional.of("parent-1"),
         handoff);
   }
@@ -231,6 +232,7 @@ final class GoldenEvents {
             false,
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
     events.put(
         "RunStarted-imported",
@@ -248,6 +250,27 @@ final class GoldenEvents {
             Map.of(),
             Optional.empty(),
             true,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty()));
+    events.put(
+        "RunStarted-bound",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(),
+            1,
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            false,
+            Optional.of(
+                new RunBinding(
+                    Optional.of(new Harness("tickets", "2026.11", "4f2a9c")),
+                    Optional.of("sha256:00ff"))),
             Optional.empty(),
             Optional.empty(),
             Optional.empty()));
@@ -268,6 +291,10 @@ final class GoldenEvents {
     events.put(
         "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
     events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
+    events.put(
+        "MemoryLoaded",
+        new RunEvent.MemoryLoaded(List.of(Message.user("She prefers e-mail. ä😀"))));
+    events.put("MemoryLoaded-minimal", new RunEvent.MemoryLoaded(List.of()));
     events.put(
         "GuardrailChecked",
         new RunEvent.GuardrailChecked(

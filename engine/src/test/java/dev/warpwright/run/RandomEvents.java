@@ -40,7 +40,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 31;
+  static final int TYPES = 32;
 
   private static final List<String> TEXTS =
       List.of(
@@ -76,6 +76,7 @@ final class RandomEvents {
               map(),
               optional(random::nextLong),
               random.nextBoolean(),
+              optional(this::binding),
               optional(this::json),
               optional(this::text),
               optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())));
@@ -161,13 +162,20 @@ final class RandomEvents {
               optional(this::total),
               optional(() -> one(FailureKind.values())),
               duration());
-      default -> flowEvent(type - 19);
+      case 19 -> new RunEvent.MemoryLoaded(list(this::message));
+      default -> flowEvent(type - 20);
     };
   }
 
   private RunEvent.RunTimedOut timedOut() {
     return new RunEvent.RunTimedOut(
         Duration.ofMillis(random.nextInt(1_000_000)), random.nextInt(), list(this::attempt));
+  }
+
+  private RunBinding binding() {
+    return new RunBinding(
+        optional(() -> new Harness("h" + text(), "v" + text(), "f" + text())),
+        optional(this::text));
   }
 
   private RunEvent.RunFailed failed() {

@@ -101,6 +101,24 @@ final class RunEventCodecTest {
     }
   }
 
+  private static String finished(String output) {
+    return "{\"callId\":\"c1\",\"tool\":\"t\",\"executed\":true,\"output\":%s,\"error\":false,\"duration\":\"PT0S\"}"
+        .formatted(output);
+  }
+
+  @Test
+  @Tag("A6")
+  void values_that_are_too_deep_and_numbers_that_are_not_finite_are_not_read() {
+    String deep = "[".repeat(100) + "]".repeat(100);
+    RunEvent read = decode("ToolFinished", finished(deep));
+    assertEquals(Json.parse(deep), ((RunEvent.ToolFinished) read).output());
+
+    for (String bad : List.of("[" + deep + "]", "NaN", "-Infinity", "[1, Infinity]")) {
+      assertThrows(InvalidRequestException.class, () -> decode("ToolFinished", finished(bad)), bad);
+      assertThrows(InvalidRequestException.class, () -> Json.parse(bad), bad);
+    }
+  }
+
   @Test
   void the_order_of_a_map_does_not_show_in_the_bytes() {
     Map<String, String> one = new HashMap<>();

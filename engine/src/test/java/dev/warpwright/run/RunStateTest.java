@@ -24,6 +24,7 @@ import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -240,6 +241,7 @@ final class RunStateTest {
   private static RunEvent[] anything() {
     return new RunEvent[] {
       started(),
+      new MemoryLoaded(List.of()),
       new StepStarted(1, 1),
       new StepStarted(2, 1),
       bound(1),
@@ -805,6 +807,7 @@ final class RunStateTest {
             case 2 -> started();
             case 3 -> new CancelRequested(Optional.empty());
             case 4, 5 -> new RunCancelled(step, List.of());
+            case 8, 9 -> new MemoryLoaded(List.of(Message.user("m")));
             case 6 -> triggered();
             case 7 -> TIMEOUT;
             default -> failed(true);
@@ -823,6 +826,7 @@ final class RunStateTest {
     private boolean ended;
     private boolean waiting;
     private boolean cancelling;
+    private boolean remembers;
     private boolean triggered;
     private @Nullable RunEvent intended; // end, once there is a verdict
     private final Map<String, String> calls = new HashMap<>(); // id to state
@@ -834,6 +838,11 @@ final class RunStateTest {
       assertFalse(ended, what);
       switch (event) {
         case RunStarted e -> throw new AssertionError(what);
+        case MemoryLoaded e -> {
+          assertFalse(waiting || cancelling || remembers, what);
+          assertEquals(0, step, what);
+          remembers = true;
+        }
         case StepStarted e -> {
           assertFalse(waiting || cancelling || triggered, what);
           assertTrue(e.step() == answered + 1 && calls.isEmpty(), what);

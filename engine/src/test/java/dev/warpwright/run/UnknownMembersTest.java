@@ -37,6 +37,8 @@ final class UnknownMembersTest {
   static List<String> names() {
     return List.of(
         "RunStarted",
+        "RunStarted-bound",
+        "MemoryLoaded",
         "StepStarted",
         "RouteBound",
         "ModelResponded",

@@ -34,6 +34,8 @@ final class EventText {
       case RunStarted started -> started(started);
       case StepStarted step ->
           "Step %d: asks the model, %d messages".formatted(step.step(), step.messageCount());
+      case RunEvent.MemoryLoaded memory ->
+          "Remembers %d messages".formatted(memory.messages().size());
       case RouteBound bound -> "Step %d goes to %s".formatted(bound.step(), bound.target());
       case ModelResponded answer -> answered(answer);
       case ApprovalRequested asked ->

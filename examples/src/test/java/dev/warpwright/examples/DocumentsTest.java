@@ -1,6 +1,7 @@
 package dev.warpwright.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The pages of the project lead where they say. */
@@ -48,6 +50,17 @@ final class DocumentsTest {
       }
     }
     assertEquals(List.of(), dead);
+  }
+
+  @Test
+  @Tag("A111")
+  void the_guide_says_what_a_run_with_effects_needs_in_production() throws IOException {
+    String guide = Files.readString(PROJECT.resolve("docs").resolve("guide.md"));
+
+    assertTrue(
+        guide.contains(
+            "In production, a run whose tools have effects uses a durable store and an idempotency"
+                + " key."));
   }
 
   private static List<Path> pages() throws IOException {
