@@ -292,10 +292,9 @@ public final class RunState {
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
     Approval asked = approvals.get(event.requestId());
-    require(
-        logged,
-        asked != null && flow.map(f -> f.decided(event)).orElseGet(() -> isPending(asked)),
-        "a decision answers a pending request");
+    if (asked == null || !flow.map(f -> f.decided(event)).orElseGet(() -> isPending(asked))) {
+      throw refused(logged, "a decision answers a pending request");
+    }
     if (flow.isEmpty() && asked.request().child().isEmpty()) {
       calls.replaceAll(
           call -> requestId(call).equals(event.requestId()) ? call.decided(event) : call);

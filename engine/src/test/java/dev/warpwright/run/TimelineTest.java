@@ -412,10 +412,8 @@ final class TimelineTest {
                 .count(),
         what);
     assertEquals(
-        state.calls().stream().filter(CallState::awaitsChild).count(),
-        state.isTerminal()
-            ? 0
-            : calls.stream().filter(call -> call.outcome() == Outcome.UNDER_WAY).count(),
+        state.children().stream().filter(child -> child.finished().isEmpty()).count(),
+        calls.stream().filter(call -> call.outcome() == Outcome.UNDER_WAY).count(),
         what);
     timeline.entries().forEach(entry -> assertInOrder(entry, what));
   }
