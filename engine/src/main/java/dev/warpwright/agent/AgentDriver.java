@@ -28,6 +28,7 @@ import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
+import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolEnd;
@@ -71,7 +72,12 @@ final class AgentDriver {
 
   private int toolRuns;
 
-  AgentDriver(LiveInvocation invocation, RunLog log, Approvals approvals, LateEnds lateEnds) {
+  AgentDriver(
+      LiveInvocation invocation,
+      RunLog log,
+      Approvals approvals,
+      LateEnds lateEnds,
+      TimeSource time) {
     this.agent = invocation.agent();
     this.operation = invocation.operation();
     this.cancel = invocation.cancel();
@@ -84,7 +90,7 @@ final class AgentDriver {
     this.caller =
         new ToolCaller(runId, Optional.of(agent.id()), started.metadata(), invocation.context());
     this.guard = new Guard(agent, operation, caller);
-    this.doubts = new Doubts(agent.tools());
+    this.doubts = new Doubts(agent.tools(), time);
     if (started.imported()) {
       operation.goesOnWith(started.messages());
     }
@@ -299,7 +305,12 @@ final class AgentDriver {
    */
   private void settle() {
     int step = log.state().step();
-    if (waitsForVerdicts(step, Set.of()) || log.state().calls().isEmpty()) {
+    Set<String> lapsed = doubts.lapsed(log.state().calls());
+    if (!lapsed.isEmpty()) {
+      ToolRunner runner = operation.tools(false, caller, journal);
+      lapsed.removeIf(callId -> findsOut(runner, callId));
+    }
+    if (waitsForVerdicts(step, lapsed) || log.state().calls().isEmpty()) {
       return;
     }
     run(log.state().calls(), false);

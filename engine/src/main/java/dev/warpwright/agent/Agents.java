@@ -622,7 +622,7 @@ public final class Agents {
   }
 
   private AgentResult drive(LiveInvocation live, RunLog log, Hold hold) {
-    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds());
+    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), time);
     driver.drive();
     return new AgentResult(
         log.state(),

@@ -11,6 +11,7 @@ import dev.warpwright.run.CallState;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalRequested.Why;
 import dev.warpwright.run.RunState;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
@@ -37,9 +38,10 @@ final class Approvals {
     return signer;
   }
 
-  ApprovalRequested request(String runId, CallState call, Tool tool) {
+  ApprovalRequested request(String runId, CallState call, Tool tool, Optional<Why> why) {
     Optional<Instant> expiresAt = tool.approvalExpiry().map(time.now()::plus);
-    return ApprovalSignatures.sign(request(runId, call, tool, expiresAt, Optional.empty()), signer);
+    return ApprovalSignatures.sign(
+        request(runId, call, tool, expiresAt, Optional.empty(), why), signer);
   }
 
   private static ApprovalRequested request(
@@ -47,7 +49,8 @@ final class Approvals {
       CallState call,
       Tool tool,
       Optional<Instant> expiresAt,
-      Optional<String> signature) {
+      Optional<String> signature,
+      Optional<Why> why) {
     Json arguments = Json.parse(call.call().input().canonical());
     Map<String, Object> subject = new LinkedHashMap<>();
     subject.put("runId", runId);
@@ -66,7 +69,8 @@ final class Approvals {
         tool.version(),
         arguments,
         expiresAt,
-        signature);
+        signature,
+        why);
   }
 
   /** Whether nobody needs to decide any more: nothing is pending, or it has expired. */
@@ -121,7 +125,12 @@ final class Approvals {
               .map(
                   tool ->
                       request(
-                          state.run().runId(), call, tool, asked.expiresAt(), asked.signature()))
+                          state.run().runId(),
+                          call,
+                          tool,
+                          asked.expiresAt(),
+                          asked.signature(),
+                          asked.why()))
               .filter(asked::equals)
               .isPresent();
       if (!matches) {

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a signer signs of an approval. A request: its digest and when it expires. A decision: the
- * request's digest, whether the tool may run, and the reason; each as canonical JSON, so that no
- * signature of one can pass for that of the other.
+ * What a signer signs of an approval. A request: its digest, when it expires and why it was asked
+ * for. A decision: the request's digest, whether the tool may run, and the reason; each as
+ * canonical JSON, so that no signature of one can pass for that of the other.
  */
 public final class ApprovalSignatures {
   private ApprovalSignatures() {}
@@ -39,7 +39,8 @@ public final class ApprovalSignatures {
                     request.toolVersion(),
                     request.arguments(),
                     request.expiresAt(),
-                    Optional.of(holder.sign(content(request)))))
+                    Optional.of(holder.sign(content(request))),
+                    request.why()))
         .orElse(request);
   }
 
@@ -118,6 +119,7 @@ public final class ApprovalSignatures {
     Map<String, Object> content = new LinkedHashMap<>();
     content.put("digest", request.digest());
     request.expiresAt().map(Instant::toString).ifPresent(end -> content.put("expiresAt", end));
+    request.why().ifPresent(why -> content.put("why", plain(why)));
     return bytes(content);
   }
 
@@ -127,6 +129,13 @@ public final class ApprovalSignatures {
     content.put("approve", decision.approve());
     decision.reason().ifPresent(why -> content.put("reason", why));
     return bytes(content);
+  }
+
+  private static Map<String, Object> plain(ApprovalRequested.Why why) {
+    Map<String, Object> plain = new LinkedHashMap<>();
+    why.reason().ifPresent(reason -> plain.put("reason", reason));
+    plain.put("metadata", why.metadata());
+    return plain;
   }
 
   private static byte[] bytes(Map<String, Object> content) {

@@ -6,6 +6,7 @@ import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.EffectClass;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -20,6 +21,7 @@ import java.util.Optional;
  * @param notExecuted whether it was found out that the latest intent was not carried out
  * @param suspended whether the run was suspended over the unknown outcome of the latest intent
  * @param result its result, once there is one
+ * @param since when it was first started, not counting intents that were not carried out
  */
 public record CallState(
     ToolCall call,
@@ -30,7 +32,8 @@ public record CallState(
     Optional<ToolStarted> started,
     boolean notExecuted,
     boolean suspended,
-    Optional<ToolResult> result) {
+    Optional<ToolResult> result,
+    Optional<Instant> since) {
   /**
    * A call of which nothing has happened yet.
    *
@@ -49,6 +52,7 @@ public record CallState(
         Optional.empty(),
         false,
         false,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -136,8 +140,10 @@ public record CallState(
     return with(approval, Optional.of(verdict), started, notExecuted, suspended, result);
   }
 
-  CallState startedBy(ToolStarted intent) {
-    return with(approval, decision, Optional.of(intent), false, false, result);
+  CallState startedBy(ToolStarted intent, Instant time) {
+    Optional<Instant> first = since.isPresent() && !notExecuted ? since : Optional.of(time);
+    return new CallState(
+        call, step, ordinal, approval, decision, Optional.of(intent), false, false, result, first);
   }
 
   CallState foundNotExecuted() {
@@ -168,6 +174,7 @@ public record CallState(
         newStarted,
         newNotExecuted,
         newSuspended,
-        newResult);
+        newResult,
+        since);
   }
 }

@@ -179,7 +179,9 @@ public sealed interface RunEvent {
    * @param toolVersion the tool's approval version
    * @param arguments the canonical input
    * @param expiresAt from when on the request counts as denied; never, if empty
-   * @param signature the {@link ApprovalSigner}'s, over digest and expiry, if there is a signer
+   * @param signature the {@link ApprovalSigner}'s, over all that a person is shown, if there is a
+   *     signer
+   * @param why why the program's own policy asks, if it was that
    */
   record ApprovalRequested(
       String requestId,
@@ -190,8 +192,28 @@ public sealed interface RunEvent {
       String toolVersion,
       Json arguments,
       Optional<Instant> expiresAt,
-      Optional<String> signature)
+      Optional<String> signature,
+      Optional<Why> why)
       implements RunEvent {
+    /**
+     * Why a policy asks for a decision.
+     *
+     * @param reason in its own words
+     * @param metadata its notes
+     */
+    public record Why(Optional<String> reason, Map<String, String> metadata) {
+      /** Copies the map. */
+      public Why {
+        metadata = Map.copyOf(metadata);
+      }
+
+      /** Shows nothing; both may be private. */
+      @Override
+      public String toString() {
+        return "Why[]";
+      }
+    }
+
     /**
      * A request that does not expire and is not signed.
      *
@@ -219,6 +241,7 @@ public sealed interface RunEvent {
           tool,
           toolVersion,
           arguments,
+          Optional.empty(),
           Optional.empty(),
           Optional.empty());
     }

@@ -233,7 +233,7 @@ public final class RunState {
             logged,
             call -> call.allows(event),
             "a tool is started for an open call that may run, its attempts counting from 1");
-    calls.set(index, calls.get(index).startedBy(event));
+    calls.set(index, calls.get(index).startedBy(event, logged.time()));
   }
 
   private void toolFinished(LoggedEvent logged, ToolFinished event) {

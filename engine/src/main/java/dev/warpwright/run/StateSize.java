@@ -44,7 +44,10 @@ final class StateSize {
       case RunStarted started ->
           started.messages().stream().mapToLong(StateSize::of).sum() + of(started.metadata());
       case ModelResponded answer -> of(answer.message());
-      case ApprovalRequested asked -> of(asked.requestId()) + of(asked.arguments());
+      case ApprovalRequested asked ->
+          of(asked.requestId())
+              + of(asked.arguments())
+              + asked.why().map(why -> of(why.reason()) + of(why.metadata())).orElse(0L);
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());
       case ToolFinished finished -> beyondReserve(of(finished.output()));
       case ToolReconciled found -> beyondReserve(found.output().map(StateSize::of).orElse(0L));

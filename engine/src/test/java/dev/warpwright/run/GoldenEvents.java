@@ -326,7 +326,36 @@ final class GoldenEvents {
             "1",
             ARGUMENTS,
             Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
-            Optional.of("hmac-sha256:" + "1".repeat(64))));
+            Optional.of("hmac-sha256:" + "1".repeat(64)),
+            Optional.empty()));
+    events.put(
+        "ApprovalRequested-asked",
+        new RunEvent.ApprovalRequested(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.ApprovalRequested.Why(
+                    Optional.of("more than \"usual\""), Map.of("limit", "100.00")))));
+    events.put(
+        "ApprovalRequested-noted",
+        new RunEvent.ApprovalRequested(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(new RunEvent.ApprovalRequested.Why(Optional.empty(), Map.of()))));
     events.put(
         "ApprovalDecided-signed",
         new RunEvent.ApprovalDecided(

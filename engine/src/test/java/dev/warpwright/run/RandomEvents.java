@@ -90,7 +90,8 @@ final class RandomEvents {
               text(),
               json(),
               optional(this::instant),
-              optional(this::text));
+              optional(this::text),
+              optional(() -> new RunEvent.ApprovalRequested.Why(optional(this::text), map())));
       case 5 ->
           new RunEvent.ApprovalDecided(
               text(),

@@ -36,8 +36,12 @@ final class EventText {
       case RouteBound bound -> "Step %d goes to %s".formatted(bound.step(), bound.target());
       case ModelResponded answer -> answered(answer);
       case ApprovalRequested asked ->
-          "Needs an approval: %s %s%n%s"
-              .formatted(asked.tool(), asked.arguments().text(), asked.requestId());
+          "Needs an approval: %s %s%s%n%s"
+              .formatted(
+                  asked.tool(),
+                  asked.arguments().text(),
+                  asked.why().flatMap(why -> why.reason()).map(why -> ": " + why).orElse(""),
+                  asked.requestId());
       case GuardrailChecked stopped ->
           "Guardrail %s triggered at %s%s"
               .formatted(
