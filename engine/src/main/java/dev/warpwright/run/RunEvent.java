@@ -248,6 +248,30 @@ public sealed interface RunEvent {
   }
 
   /**
+   * Somebody was given a token by which a request can be decided. Written from outside; takes the
+   * place of an earlier one for the same request.
+   *
+   * @param requestId the request
+   * @param fingerprint {@code sha256:} and 64 hex digits over the whole request
+   * @param tokenHash {@code sha256:} and 64 hex digits over token and fingerprint
+   * @param expiresAt from when on the token is not valid any more; never, if empty
+   * @param signature the {@link ApprovalSigner}'s, over all the others, if there is a signer
+   */
+  record ApprovalTokenIssued(
+      String requestId,
+      String fingerprint,
+      String tokenHash,
+      Optional<Instant> expiresAt,
+      Optional<String> signature)
+      implements RunEvent {
+    /** Shows the request. */
+    @Override
+    public String toString() {
+      return "ApprovalTokenIssued[" + requestId + "]";
+    }
+  }
+
+  /**
    * A decision on an approval was accepted.
    *
    * @param requestId the request

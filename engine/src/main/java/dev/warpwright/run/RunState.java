@@ -14,6 +14,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -32,6 +33,7 @@ import dev.warpwright.run.RunEvent.ToolStarted;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +71,7 @@ public final class RunState {
   private boolean finalAnswer;
   private List<CallState> calls = List.of();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
+  private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private int toolErrors;
@@ -131,6 +134,7 @@ public final class RunState {
       case ModelResponded event -> modelResponded(logged, event);
       case GuardrailChecked event -> guardrailChecked(logged, event);
       case ApprovalRequested event -> approvalRequested(logged, event);
+      case ApprovalTokenIssued event -> approvalTokenIssued(logged, event);
       case ApprovalDecided event -> approvalDecided(logged, event);
       case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
@@ -213,6 +217,19 @@ public final class RunState {
             "an approval is asked for once, for a call that was not begun");
     calls.set(index, calls.get(index).asked(event));
     approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+  }
+
+  private void approvalTokenIssued(LoggedEvent logged, ApprovalTokenIssued event) {
+    require(
+        logged,
+        isDigest(event.fingerprint()) && isDigest(event.tokenHash()),
+        "a digest is \"sha256:\" and 64 hex digits");
+    var _ =
+        find(
+            logged,
+            call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
+            "a token is issued for a pending request");
+    tokens.put(event.requestId(), event);
   }
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
@@ -492,6 +509,11 @@ public final class RunState {
    */
   public List<Approval> approvals() {
     return List.copyOf(approvals.values());
+  }
+
+  /** The token by which a request can be decided, the last one that was issued. */
+  Optional<ApprovalTokenIssued> approvalToken(String requestId) {
+    return Optional.ofNullable(tokens.get(requestId));
   }
 
   /** Whether an approval request was ever made in this run. */

@@ -9,6 +9,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -48,6 +49,8 @@ final class StateSize {
           of(asked.requestId())
               + of(asked.arguments())
               + asked.why().map(why -> of(why.reason()) + of(why.metadata())).orElse(0L);
+      case ApprovalTokenIssued token ->
+          of(token.requestId()) + of(token.fingerprint()) + of(token.tokenHash());
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());
       case ToolFinished finished -> beyondReserve(of(finished.output()));
       case ToolReconciled found -> beyondReserve(found.output().map(StateSize::of).orElse(0L));

@@ -236,6 +236,22 @@ final class GoldenEvents {
         "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
     events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
     events.put(
+        "ApprovalTokenIssued",
+        new RunEvent.ApprovalTokenIssued(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            "sha256:" + "1".repeat(64),
+            Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
+            Optional.of("hmac-sha256:" + "2".repeat(64))));
+    events.put(
+        "ApprovalTokenIssued-minimal",
+        new RunEvent.ApprovalTokenIssued(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            "sha256:" + "1".repeat(64),
+            Optional.empty(),
+            Optional.empty()));
+    events.put(
         "GuardrailChecked",
         new RunEvent.GuardrailChecked(
             GuardrailStage.TOOL_OUTPUT,

@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 16;
+  static final int TYPES = 17;
 
   private static final List<String> TEXTS =
       List.of(
@@ -139,6 +139,9 @@ final class RandomEvents {
       case 15 ->
           new RunEvent.GuardrailChecked(
               one(GuardrailStage.values()), text(), optional(this::text), map());
+      case 16 ->
+          new RunEvent.ApprovalTokenIssued(
+              text(), text(), text(), optional(this::instant), optional(this::text));
       default -> throw new IllegalArgumentException("type " + type);
     };
   }

@@ -19,6 +19,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -135,6 +136,10 @@ final class RunStateTest {
     return new RunCompleted("Done.", 1, Usage.ABSENT);
   }
 
+  private static ApprovalTokenIssued token(String requestId) {
+    return new ApprovalTokenIssued(requestId, DIGEST, DIGEST, Optional.empty(), Optional.empty());
+  }
+
   private static GuardrailChecked triggered() {
     return new GuardrailChecked(
         GuardrailStage.TOOL_OUTPUT, "words", Optional.of("a word"), Map.of());
@@ -181,6 +186,7 @@ final class RunStateTest {
       bound(1),
       answer(1, "Hello."),
       triggered(),
+      token("approval-c1"),
       asked("c1"),
       decided("c1", true),
       began("c1", EffectClass.PURE),
@@ -385,6 +391,26 @@ final class RunStateTest {
   }
 
   @Test
+  @Tag("A89")
+  void a_token_is_issued_for_a_pending_request_and_the_last_one_counts() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"));
+    assertRefuses(state, token("approval-c1"));
+    assertAccepts(state, asked("c1"));
+    assertRefuses(
+        state,
+        new ApprovalTokenIssued("approval-c1", "0", DIGEST, Optional.empty(), Optional.empty()),
+        new ApprovalTokenIssued("approval-c1", DIGEST, "0", Optional.empty(), Optional.empty()),
+        token("approval-c2"));
+    assertAccepts(state, token("approval-c1"));
+    ApprovalTokenIssued last =
+        new ApprovalTokenIssued("approval-c1", DIGEST, DIGEST, Optional.of(NOON), Optional.empty());
+    assertAccepts(state, last);
+    assertEquals(Optional.of(last), state.approvalToken("approval-c1"));
+    assertAccepts(state, decided("c1", true));
+    assertRefuses(state, token("approval-c1"));
+  }
+
+  @Test
   @Tag("A48")
   void after_a_guardrail_has_triggered_no_step_starts_and_the_run_does_not_complete() {
     RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"));
@@ -562,6 +588,7 @@ final class RunStateTest {
             case 3 -> new CancelRequested(Optional.empty());
             case 4, 5 -> new RunCancelled(step, List.of());
             case 6 -> triggered();
+            case 7, 8 -> token("approval-" + call + "-" + state.step());
             default -> failed(true);
           };
     };
@@ -598,6 +625,8 @@ final class RunStateTest {
           e.message().toolCalls().forEach(call -> calls.put(call.id(), "open"));
         }
         case GuardrailChecked e -> triggered = true;
+        case ApprovalTokenIssued e ->
+            assertEquals("asked", calls.get(e.requestId().substring(9, 11)), what);
         case ApprovalRequested e -> {
           assertFalse(cancelling, what);
           move(e.callId(), "open", "asked", what);

@@ -8,6 +8,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -48,6 +49,7 @@ final class EventText {
                   stopped.guardrailId(),
                   stopped.stage(),
                   stopped.reason().map(reason -> ": " + reason).orElse(""));
+      case ApprovalTokenIssued token -> "A token was issued for " + token.requestId();
       case ApprovalDecided decided -> decided(decided);
       case ToolStarted tool ->
           "%s begins (%s, attempt %d): %s"
