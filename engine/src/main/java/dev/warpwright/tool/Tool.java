@@ -93,6 +93,23 @@ public final class Tool {
   }
 
   /**
+   * A whole tool in one line of which nobody says that it may be repeated: it is {@link
+   * EffectClass#ONCE}.
+   *
+   * @param <I> the input
+   * @param name 1 to 64 characters of {@code [A-Za-z0-9_-]}
+   * @param description what it does and when to use it, for the model
+   * @param input the input's record; public in an exported package
+   * @param function what it does
+   * @return the tool
+   * @throws InvalidRequestException if the name or the record breaks a rule
+   */
+  public static <I extends Record> Tool of(
+      String name, String description, Class<I> input, ToolFunction<? super I> function) {
+    return of(name, description, input, EffectClass.ONCE, function);
+  }
+
+  /**
    * Begins a tool with options.
    *
    * @param <I> the input
