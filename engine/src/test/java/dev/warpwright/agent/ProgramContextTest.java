@@ -157,7 +157,7 @@ final class ProgramContextTest {
                     "agent",
                     context.caller().agentId().orElseThrow(),
                     "same",
-                    context.context(Record.class) == ANN));
+                    context.context(Record.class).equals(ANN)));
     Agent telling = Agent.builder("telling", Program.ROUTE).context(User.class).tools(tell).build();
 
     AgentResult done =
