@@ -54,6 +54,7 @@ public final class Agent {
   private final int maxSteps;
   private final int maxToolErrors;
   private final long maxStateBytes;
+  private final RunPolicy policy;
   private final InvalidInput invalidInput;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
@@ -75,6 +76,7 @@ public final class Agent {
     this.maxSteps = builder.maxSteps;
     this.maxToolErrors = builder.maxToolErrors;
     this.maxStateBytes = builder.maxStateBytes;
+    this.policy = builder.policy;
     this.invalidInput = builder.invalidInput;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
@@ -212,6 +214,15 @@ public final class Agent {
   }
 
   /**
+   * When a run is ended for good, and what it may use.
+   *
+   * @return the policy, {@link RunPolicy#NONE} by default
+   */
+  public RunPolicy policy() {
+    return policy;
+  }
+
+  /**
    * What becomes of a call that cannot be used.
    *
    * @return the policy, {@link InvalidInput#TELL_MODEL} by default
@@ -286,6 +297,7 @@ public final class Agent {
     private int maxSteps = 10;
     private int maxToolErrors = 8;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
+    private RunPolicy policy = RunPolicy.NONE;
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
@@ -457,6 +469,17 @@ public final class Agent {
                 .formatted(MIN_STATE_BYTES, MAX_STATE_BYTES, maxStateBytes));
       }
       this.maxStateBytes = maxStateBytes;
+      return this;
+    }
+
+    /**
+     * Limits the runs. An {@link Invocation} may have other limits, which win one by one.
+     *
+     * @param policy {@link RunPolicy#NONE} by default
+     * @return this builder
+     */
+    public Builder policy(RunPolicy policy) {
+      this.policy = Objects.requireNonNull(policy, "policy");
       return this;
     }
 

@@ -39,9 +39,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Drives a run that the caller owns: reads from its state what has happened, does the next thing,
@@ -58,6 +57,8 @@ final class AgentDriver {
   private final Operation operation;
   private final CancelWatch cancel;
   private final RunLog log;
+  private final RunLimits limits;
+  private final RunEnd ends;
   private final Approvals approvals;
   private final LateEnds lateEnds;
   private final AgentShow show;
@@ -80,6 +81,8 @@ final class AgentDriver {
       TimeSource time) {
     this.agent = invocation.agent();
     this.operation = invocation.operation();
+    this.limits = invocation.limits();
+    this.ends = new RunEnd(limits);
     this.cancel = invocation.cancel();
     this.show = invocation.show();
     this.log = log;
@@ -145,7 +148,7 @@ final class AgentDriver {
     boolean known = log.state().cancellation().isPresent();
     log.append(events);
     if (!known && log.state().cancellation().isPresent()) {
-      cancel.cancelRun();
+      cancel.cancelRequested();
     }
     show.written(log);
   }
@@ -163,8 +166,18 @@ final class AgentDriver {
     if (log.hasFailed()) {
       throw thrown;
     }
+    if (cancel.isLost()) {
+      throw new ConflictException(
+          "The driver of run " + runId + " lost its lease; another one goes on with it.",
+          thrown,
+          operation.trace().ofRun(runId));
+    }
     try {
-      end(thrown.kind(), String.valueOf(thrown.getMessage()), Guard.events(thrown, log.state()));
+      if (isHandedBack(thrown)) {
+        handBack();
+      } else {
+        end(thrown.kind(), String.valueOf(thrown.getMessage()), Guard.events(thrown, log.state()));
+      }
     } catch (RuntimeException | Error broken) {
       broken.addSuppressed(thrown);
       throw broken;
@@ -173,7 +186,7 @@ final class AgentDriver {
 
   /** Writes down that something else was thrown: its class, as its message may hold anything. */
   private void recordUnexpected(Throwable thrown) {
-    if (log.hasFailed()) {
+    if (log.hasFailed() || cancel.isLost()) {
       return;
     }
     try {
@@ -188,7 +201,7 @@ final class AgentDriver {
     RunState state = log.state();
     guard.requireNoneTriggered(state);
     if (state.calls().isEmpty() && !state.hasFinalAnswer()) {
-      requireWithinLimits();
+      limits.requireStepLeft(state, operation);
     }
     guard.requireInputPasses(state);
   }
@@ -208,13 +221,14 @@ final class AgentDriver {
 
   /** One model call, and the tools that it asks for. */
   private void step() {
-    requireWithinLimits();
+    limits.requireStepLeft(log.state(), operation);
+    OptionalInt mostOutput = limits.beforeModel(log.state(), operation);
     int number = log.state().nextStep();
     append(List.of(new StepStarted(number, log.state().messages().size())));
     if (!goesOn()) {
       return;
     }
-    ModelStep answer = operation.step(number, log.state().messages());
+    ModelStep answer = operation.step(number, log.state().messages(), mostOutput);
     keep(answer);
 
     Message message = answer.response().message();
@@ -229,24 +243,6 @@ final class AgentDriver {
       write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
     } else {
       run(opened(number, message.toolCalls()), answer.parallelToolCalls());
-    }
-  }
-
-  private void requireWithinLimits() {
-    RunState state = log.state();
-    if (state.toolErrors() > agent.maxToolErrors()) {
-      throw new LimitExceededException(
-          "The run has %d tool errors; its limit (maxToolErrors) is %d."
-              .formatted(state.toolErrors(), agent.maxToolErrors()),
-          null,
-          operation.trace());
-    }
-    if (state.nextStep() > agent.maxSteps()) {
-      throw new LimitExceededException(
-          "The run exhausted maxSteps: %d steps were made and the last answer still asked for tools."
-              .formatted(agent.maxSteps()),
-          null,
-          operation.trace());
     }
   }
 
@@ -310,7 +306,7 @@ final class AgentDriver {
       ToolRunner runner = operation.tools(false, caller, journal);
       lapsed.removeIf(callId -> findsOut(runner, callId));
     }
-    if (waitsForVerdicts(step, lapsed) || log.state().calls().isEmpty()) {
+    if (waitsForVerdicts(step, lapsed) || endsAsIntended() || log.state().calls().isEmpty()) {
       return;
     }
     run(log.state().calls(), false);
@@ -337,10 +333,11 @@ final class AgentDriver {
         operation.judge(step, () -> Preflight.of(agent, caller, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
-      events.add(suspended(RunSuspended.Reason.APPROVAL, preflight.awaited(), null));
+      events.add(RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));
       write(events);
       return;
     }
+    limits.beforeTools(log.state(), answered, preflight.runs(), operation);
     ToolRunner runner = operation.tools(parallel, caller, journal);
     events.addAll(journal.intents(runner.firstWave(preflight.runs())));
     write(events);
@@ -410,14 +407,24 @@ final class AgentDriver {
    */
   private boolean waitsForVerdicts(int step, Set<String> unknown) {
     Optional<WarpwrightException> end = operation.end(step);
+    if (end.isPresent() && isHandedBack(end.get())) {
+      throw end.get(); // the next driver asks about the doubts, or lets the run wait
+    }
     Set<String> awaited = new HashSet<>(unknown);
-    awaited.addAll(needingVerdicts());
+    awaited.addAll(RunEnd.needingVerdicts(log.state()));
     if (!awaited.isEmpty()) {
-      RunFailed intended =
-          end.filter(why -> log.state().cancellation().isEmpty())
-              .map(why -> failure(why.kind(), String.valueOf(why.getMessage())))
-              .orElse(null);
-      write(List.of(suspended(RunSuspended.Reason.RECONCILIATION, awaited, intended)));
+      write(
+          List.of(
+              end.filter(why -> log.state().cancellation().isEmpty())
+                  .map(
+                      why ->
+                          ends.after(
+                              log,
+                              why.kind(),
+                              String.valueOf(why.getMessage()),
+                              attemptsOfThisStep(),
+                              awaited))
+                  .orElseGet(() -> RunEnd.waiting(RunSuspended.Reason.RECONCILIATION, awaited))));
     }
     if (end.isPresent()) {
       throw end.get();
@@ -425,33 +432,37 @@ final class AgentDriver {
     return !awaited.isEmpty();
   }
 
-  private Set<String> needingVerdicts() {
-    return log.state().calls().stream()
-        .filter(CallState::needsVerdict)
-        .map(call -> call.call().id())
-        .collect(Collectors.toSet());
-  }
-
-  private static RunSuspended suspended(
-      RunSuspended.Reason reason, Set<String> awaited, @Nullable RunFailed intendedEnd) {
-    return new RunSuspended(
-        reason, awaited.stream().sorted().toList(), Optional.ofNullable(intendedEnd));
+  /** Ends the run as an earlier driver would have, had no outcome been unknown to it. */
+  private boolean endsAsIntended() {
+    Optional<RunEvent> end = log.state().intendedEnd();
+    end.ifPresent(event -> write(List.of(event)));
+    return end.isPresent();
   }
 
   /** Ends the run by a failure or, while it needs a verdict, records that it would have ended. */
   private void end(FailureKind kind, String message, List<RunEvent> why) {
     takeInCancel();
     if (goesOn()) {
-      RunFailed failure = failure(kind, message);
-      Set<String> awaited = needingVerdicts();
+      Set<String> awaited = RunEnd.needingVerdicts(log.state());
       List<RunEvent> events = new ArrayList<>(why);
-      events.add(
-          awaited.isEmpty()
-              ? failure
-              : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure));
+      events.add(ends.after(log, kind, message, attemptsOfThisStep(), awaited));
       write(events);
     }
     endCancel(); // also if the failure came too late
+  }
+
+  /** Whether nothing but the worker's stop ends this. */
+  private boolean isHandedBack(WarpwrightException end) {
+    return end instanceof OperationCancelledException && cancel.isHandedBack();
+  }
+
+  /** Leaves the run as it stands, with what was paid for; one that is to be cancelled ends. */
+  private void handBack() {
+    takeInCancel();
+    if (goesOn()) {
+      write(List.of());
+    }
+    endCancel();
   }
 
   /** Reads the request to cancel of which this driver was told and has not read it yet. */
@@ -461,52 +472,9 @@ final class AgentDriver {
     }
   }
 
-  private RunFailed failure(FailureKind kind, String message) {
-    return new RunFailed(
-        kind,
-        message,
-        isResumable(kind) && !log.isFull(),
-        log.state().step(),
-        attemptsOfThisStep());
-  }
-
   private List<Attempt> attemptsOfThisStep() {
     int step = log.state().step();
     return operation.trace().attempts().stream().filter(made -> made.step() == step).toList();
-  }
-
-  private static boolean isResumable(FailureKind kind) {
-    return switch (kind) {
-      case NO_ELIGIBLE_TARGET,
-          TARGETS_EXHAUSTED,
-          TOTAL_ATTEMPTS,
-          CIRCUIT_OPEN,
-          ADMISSION_DENIED,
-          BUDGET_DENIED,
-          DEADLINE,
-          CANCELLED,
-          LIMIT,
-          TOOL_FAILED,
-          STORE,
-          INTERNAL,
-          STREAM_BROKEN,
-          STREAM_IDLE,
-          UNFINISHED,
-          UNKNOWN_OUTCOME,
-          CONFLICT ->
-          true;
-      case INVALID_REQUEST,
-          INVALID_HISTORY,
-          INVALID_SCOPE,
-          INVALID_CONFIGURATION,
-          OUTPUT_PARSE,
-          OUTPUT_SCHEMA,
-          OUTPUT_REFUSAL,
-          OUTPUT_TRUNCATION,
-          GUARDRAIL,
-          PROVIDER_TOOL -> // to ask the model again would run the provider's tool again
-          false;
-    };
   }
 
   /** Writes intents before effects and outcomes after them. */

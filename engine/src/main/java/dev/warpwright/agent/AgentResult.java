@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How an invocation of an agent left its run: with an answer, waiting for somebody, failed or
- * cancelled.
+ * How an invocation of an agent left its run: with an answer, waiting for somebody, failed,
+ * cancelled or timed out.
  *
  * @param state the run's state
  * @param log the run's log: {@link Agents#resume(Agent, List, ApprovalDecision...)} goes on from
@@ -116,6 +116,9 @@ public record AgentResult(
     return switch (status()) {
       case COMPLETED -> this;
       case FAILED -> throw failure().orElseThrow();
+      case WAITING ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED, "Run %s waits.".formatted(run()), run().runId(), true);
       case WAITING_APPROVAL ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,
@@ -138,6 +141,19 @@ public record AgentResult(
           throw new RunFailedException(
               FailureKind.UNFINISHED,
               "Run %s is being cancelled.".formatted(run()),
+              run().runId(),
+              false);
+      case QUEUED ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s is queued; nobody has begun to drive it.".formatted(run()),
+              run().runId(),
+              true);
+      case TIMED_OUT ->
+          throw new RunFailedException(
+              FailureKind.DEADLINE,
+              "Run %s ran into the timeout of its policy, %s, and has ended."
+                  .formatted(run(), state.timeout().orElseThrow().limit()),
               run().runId(),
               false);
       case RUNNING ->

@@ -84,8 +84,8 @@ final class Approvals {
    * @throws InvalidRequestException if a decision names no request of the run
    * @throws dev.warpwright.model.ConflictException if one is decided already
    */
-  List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions) {
-    return Decisions.events(state, decisions, time.now(), signer);
+  List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions, Instant now) {
+    return Decisions.events(state, decisions, now, signer);
   }
 
   /**

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What belongs to one invocation of a run and not to the run: how long it may take, how it is
- * cancelled, who pays, what its tools need of the program. Nothing of it is stored; a resume is an
- * invocation with options of its own. Immutable.
+ * cancelled, who pays, which limits it holds the run to, what its tools need of the program.
+ * Nothing of it is stored; a resume is an invocation with options of its own. Immutable.
  *
  * {@snippet :
  * Invocation invocation =
@@ -34,12 +34,14 @@ public final class Invocation {
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
   private final Optional<Object> context;
+  private final RunPolicy policy;
 
   private Invocation(Builder builder) {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
     this.context = Optional.ofNullable(builder.context);
+    this.policy = builder.policy;
   }
 
   /**
@@ -88,6 +90,15 @@ public final class Invocation {
   }
 
   /**
+   * The limits that win over those of the agent.
+   *
+   * @return the policy, {@link RunPolicy#NONE} by default
+   */
+  public RunPolicy policy() {
+    return policy;
+  }
+
+  /**
    * Refuses an invocation of an agent that needs another context.
    *
    * @throws InvalidRequestException if it does; nothing of the context is in the message
@@ -121,6 +132,7 @@ public final class Invocation {
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
     private @Nullable Object context;
+    private RunPolicy policy = RunPolicy.NONE;
 
     private Builder() {}
 
@@ -181,6 +193,19 @@ public final class Invocation {
      */
     public Builder context(Object context) {
       this.context = Objects.requireNonNull(context, "context");
+      return this;
+    }
+
+    /**
+     * Sets limits of this invocation, which win one by one over those of the {@linkplain
+     * Agent.Builder#policy agent}: a budget that is set replaces the agent's as a whole. So a run
+     * that has used up its budget is resumed with a higher one.
+     *
+     * @param policy {@link RunPolicy#NONE} by default
+     * @return this builder
+     */
+    public Builder policy(RunPolicy policy) {
+      this.policy = Objects.requireNonNull(policy, "policy");
       return this;
     }
 

@@ -54,6 +54,8 @@ public enum FailureKind {
   GUARDRAIL,
   /** A tool failed and the request asked to stop at the first failure. */
   TOOL_FAILED,
+  /** The code of a flow does something else than its log says. */
+  NON_DETERMINISM,
   /** The store of runs failed or did not answer in time. */
   STORE,
   /** The run has not ended: it waits for somebody, or is being driven elsewhere. */

@@ -75,6 +75,6 @@ final class ControlEvents {
     for (RunEvent event : events) {
       state.apply(new LoggedEvent(state.run(), state.sequence() + 1, writer, now, event));
     }
-    return new Append(state.run(), before, writer, now, events, state.status());
+    return new Append(state.run(), before, writer, now, events, state.standing());
   }
 }

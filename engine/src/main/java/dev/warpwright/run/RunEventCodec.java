@@ -80,8 +80,21 @@ public final class RunEventCodec {
               new Type(RunEvent.RunResumed.class, 1),
               new Type(RunEvent.CancelRequested.class, 1),
               new Type(RunEvent.RunCancelled.class, 1),
+              new Type(RunEvent.RunTimedOut.class, 1),
               new Type(RunEvent.RunCompleted.class, 1),
-              new Type(RunEvent.RunFailed.class, 1))
+              new Type(RunEvent.RunFailed.class, 1),
+              new Type(FlowEvent.FlowStepStarted.class, 1),
+              new Type(FlowEvent.FlowStepFinished.class, 1),
+              new Type(FlowEvent.StepRetryScheduled.class, 1),
+              new Type(FlowEvent.TimerScheduled.class, 1),
+              new Type(FlowEvent.TimerFired.class, 1),
+              new Type(FlowEvent.SignalAwaited.class, 1),
+              new Type(FlowEvent.SignalReceived.class, 1),
+              new Type(FlowEvent.SignalTimedOut.class, 1),
+              new Type(FlowEvent.ParallelStarted.class, 1),
+              new Type(FlowEvent.ParallelFinished.class, 1),
+              new Type(FlowEvent.VersionMarked.class, 1),
+              new Type(FlowEvent.Observed.class, 1))
           .stream()
           .collect(Collectors.toUnmodifiableMap(Type::name, Function.identity()));
 

@@ -9,7 +9,9 @@ import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -23,6 +25,8 @@ import java.util.Set;
 public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int PAGE = 1000;
+  private static final Set<RunStatus> ENDED =
+      EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED);
   private static final int MAX_REASON = 1024;
   private static final Writer CANCELLER = Writer.outside("cancel");
   private static final Writer DECIDER = Writer.outside("decision");
@@ -109,6 +113,18 @@ public final class Runs {
   }
 
   /**
+   * Shows what happened in a run, what took how long, and what it waited for. Nothing of the run is
+   * driven for it.
+   *
+   * @param run the run
+   * @return the view of its log
+   * @throws InvalidRequestException if there is no such run
+   */
+  public Timeline timeline(RunKey run) {
+    return Timeline.of(log(run));
+  }
+
+  /**
    * Finds the run that was claimed under an idempotency key.
    *
    * @param scope whose runs
@@ -139,14 +155,71 @@ public final class Runs {
    */
   public List<RunState> inDoubt(RunScope scope) {
     return states(scope, RunStatus.NEEDS_RECONCILIATION).stream()
-        .filter(state -> !state.inDoubt().isEmpty())
+        .filter(state -> !state.needingVerdicts().isEmpty())
         .toList();
+  }
+
+  /**
+   * The runs that could go on and that no process drives: because no open store has announced their
+   * agent, or because they are quarantined.
+   *
+   * @param scope whose runs
+   * @return at most 1000 of them, longest due first
+   */
+  public List<RunSummary> stranded(RunScope scope) {
+    return store.stranded(scope, PAGE, patience());
+  }
+
+  /**
+   * Lets a quarantined run go on: its {@link RunSummary#problem()} says what to mend before.
+   *
+   * @param run the run
+   * @throws ConflictException if there is no such run
+   */
+  public void readmit(RunKey run) {
+    store.readmit(run, patience());
+  }
+
+  /**
+   * Deletes a run with all that belongs to it; its idempotency key may be claimed anew.
+   *
+   * @param run the run
+   * @return false if there is no such run
+   * @throws ConflictException if it is being driven, or waits for a verdict on a tool
+   */
+  public boolean delete(RunKey run) {
+    return store.delete(run, patience());
+  }
+
+  /**
+   * Deletes runs of all scopes that have ended, a thousand at a time.
+   *
+   * @param before only those whose last event is older
+   * @param statuses only those; COMPLETED, FAILED and CANCELLED are possible
+   * @return how many were deleted
+   * @throws InvalidRequestException if a status is one of a run that has not ended
+   */
+  public int deleteExpired(Instant before, Set<RunStatus> statuses) {
+    for (RunStatus status : statuses) {
+      if (!ENDED.contains(status)) {
+        throw new InvalidRequestException(
+            FailureKind.INVALID_REQUEST,
+            "Only runs that have ended are deleted by age: %s, not %s.".formatted(ENDED, status));
+      }
+    }
+    int deleted = 0;
+    int last;
+    do {
+      last = store.deleteExpired(before, statuses, PAGE, patience());
+      deleted += last;
+    } while (last == PAGE);
+    return deleted;
   }
 
   /** Reads all runs that the index has under a status; the log has the last word. */
   private List<RunState> states(RunScope scope, RunStatus status) {
     List<RunState> states = new ArrayList<>();
-    RunQuery query = new RunQuery(scope, Set.of(status), PAGE, Optional.empty());
+    RunQuery query = RunQuery.builder(scope).statuses(status).limit(PAGE).build();
     List<RunSummary> page = list(query);
     while (!page.isEmpty()) {
       page.stream().flatMap(run -> state(run.run()).stream()).forEach(states::add);
@@ -291,13 +364,12 @@ public final class Runs {
     RunState state = RunState.of(log(run));
     Writer owner =
         store
-            .acquire(run, patience())
+            .borrow(run, patience())
             .orElseThrow(() -> conflict("Run " + run + " is being driven; ask again later."));
     try {
       RunLog log = RunLog.open(store, run, owner, time, patience());
       state = log.state();
-      if (state.inDoubt().stream()
-          .noneMatch(call -> call.isInDoubt(verdict.callId(), verdict.key()))) {
+      if (!state.isInDoubt(verdict.callId(), verdict.key())) {
         throw conflict(
             "Call %s of run %s is not in doubt under the given key."
                 .formatted(verdict.callId(), run));

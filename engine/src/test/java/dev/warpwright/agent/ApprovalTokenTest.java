@@ -257,7 +257,7 @@ final class ApprovalTokenTest {
               change.apply(logged.event())));
     }
     RunStore other = RunStore.inMemory();
-    other.adopt(log, RunState.of(log).status(), Deadline.never());
+    other.adopt(log, RunState.of(log).standing(), Deadline.never());
     return other;
   }
 

@@ -313,7 +313,7 @@ final class CrashMatrixTest {
               Writer.outside("ann"),
               state.updatedAt(),
               List.of(verdict),
-              state.status()),
+              state.standing()),
           Deadline.never());
     }
 
@@ -399,9 +399,11 @@ final class CrashMatrixTest {
         case RunResumed e -> Optional.empty();
         case RunEvent.CancelRequested e -> Optional.of("asked to cancel");
         case RunEvent.RunCancelled e -> Optional.of("cancelled");
+        case RunEvent.RunTimedOut e -> Optional.of("timed out");
         case RunCompleted e -> Optional.of("completed: " + e.text());
         case RunFailed e when e.kind() == FailureKind.CANCELLED -> Optional.empty();
         case RunFailed e -> Optional.of("failed: " + e.kind() + " " + e.message());
+        case dev.warpwright.run.FlowEvent e -> throw new IllegalStateException("an agent did " + e);
       };
     }
 

@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 17;
+  static final int TYPES = 30;
 
   private static final List<String> TEXTS =
       List.of(
@@ -74,7 +74,8 @@ final class RandomEvents {
               list(this::target),
               map(),
               optional(random::nextLong),
-              random.nextBoolean());
+              random.nextBoolean(),
+              optional(this::json));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -128,7 +129,10 @@ final class RandomEvents {
               optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
-              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed));
+              one(RunEvent.RunSuspended.Reason.values()),
+              list(this::text),
+              optional(this::failed),
+              optional(this::timedOut));
       case 10 -> new RunEvent.RunResumed(text());
       case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
       case 12 -> failed();
@@ -139,11 +143,17 @@ final class RandomEvents {
       case 15 ->
           new RunEvent.GuardrailChecked(
               one(GuardrailStage.values()), text(), optional(this::text), map());
-      case 16 ->
+      case 16 -> timedOut();
+      case 17 ->
           new RunEvent.ApprovalTokenIssued(
               text(), text(), text(), optional(this::instant), optional(this::text));
-      default -> throw new IllegalArgumentException("type " + type);
+      default -> flowEvent(type - 18);
     };
+  }
+
+  private RunEvent.RunTimedOut timedOut() {
+    return new RunEvent.RunTimedOut(
+        Duration.ofMillis(random.nextInt(1_000_000)), random.nextInt(), list(this::attempt));
   }
 
   private RunEvent.RunFailed failed() {
@@ -219,6 +229,43 @@ final class RandomEvents {
   private RouteDecision.Standing standing() {
     return new RouteDecision.Standing(
         optional(this::number), list(this::text), optional(this::cost));
+  }
+
+  private RunEvent flowEvent(int type) {
+    return switch (type) {
+      case 0 ->
+          new FlowEvent.FlowStepStarted(
+              text(), text(), one(EffectClass.values()), text(), random.nextInt());
+      case 1 ->
+          new FlowEvent.FlowStepFinished(
+              text(),
+              text(),
+              random.nextInt(),
+              optional(this::json),
+              optional(this::stepError),
+              duration());
+      case 2 ->
+          new FlowEvent.StepRetryScheduled(
+              text(), text(), random.nextInt(), stepError(), instant());
+      case 3 -> new FlowEvent.TimerScheduled(text(), text(), instant());
+      case 4 -> new FlowEvent.TimerFired(text());
+      case 5 -> new FlowEvent.SignalAwaited(text(), text(), optional(this::instant));
+      case 6 -> new FlowEvent.SignalReceived(text(), text(), json());
+      case 7 -> new FlowEvent.SignalTimedOut(text());
+      case 8 -> new FlowEvent.ParallelStarted(text(), text(), random.nextInt());
+      case 9 ->
+          new FlowEvent.ParallelFinished(
+              text(),
+              list(() -> one(FlowEvent.ParallelFinished.BranchEnd.values())),
+              optional(random::nextInt));
+      case 10 -> new FlowEvent.VersionMarked(text(), text(), random.nextInt());
+      case 11 -> new FlowEvent.Observed(text(), one(FlowEvent.Observed.Source.values()), json());
+      default -> throw new IllegalArgumentException("type " + type);
+    };
+  }
+
+  private FlowEvent.StepError stepError() {
+    return new FlowEvent.StepError(one(FailureKind.values()), text(), text());
   }
 
   private Money money() {

@@ -30,6 +30,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -44,6 +45,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,6 +58,7 @@ final class RunStateTest {
   private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
   private static final Target TARGET = Target.of("fake", "model");
   private static final String DIGEST = "sha256:" + "0".repeat(64);
+  private static final RunTimedOut TIMEOUT = new RunTimedOut(Duration.ofSeconds(9), 1, List.of());
   private static final Json INPUT = Json.parse("{\"order\":\"o1\"}");
 
   private static RunStarted started() {
@@ -128,6 +131,14 @@ final class RunStateTest {
     return new RunSuspended(RunSuspended.Reason.RECONCILIATION, List.of(callIds), Optional.empty());
   }
 
+  private static RunSuspended wouldHaveTimedOut(String callId) {
+    return new RunSuspended(
+        RunSuspended.Reason.RECONCILIATION,
+        List.of(callId),
+        Optional.empty(),
+        Optional.of(TIMEOUT));
+  }
+
   private static RunFailed failed(boolean resumable) {
     return new RunFailed(FailureKind.LIMIT, "Too much.", resumable, 1, List.of());
   }
@@ -198,7 +209,8 @@ final class RunStateTest {
       new RunResumed("test"),
       completed(),
       failed(true),
-      failed(false)
+      failed(false),
+      TIMEOUT
     };
   }
 
@@ -364,6 +376,65 @@ final class RunStateTest {
   }
 
   @Test
+  @Tag("A56")
+  void an_end_that_met_a_doubt_takes_place_after_the_last_verdict_and_only_then() {
+    RunSuspended failing =
+        new RunSuspended(
+            RunSuspended.Reason.RECONCILIATION, List.of("c1", "c2"), Optional.of(failed(false)));
+    for (RunSuspended suspended : List.of(wouldHaveTimedOut("c1"), failing)) {
+      RunEvent end = suspended.intendedTimeout().isPresent() ? TIMEOUT : failed(false);
+      RunEvent other = suspended.intendedTimeout().isPresent() ? failed(false) : TIMEOUT;
+      RunState state =
+          state(
+              new StepStarted(1, 1),
+              answer(1, "", "c1", "c2"),
+              began("c1", EffectClass.ONCE),
+              began("c2", EffectClass.ONCE));
+      assertRefuses(state, end);
+      assertAccepts(state, suspended);
+      assertRefuses(state, end, other);
+      assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
+      assertRefuses(state, end, other);
+      assertAccepts(state, new RunResumed("a reconciler is asked"));
+      assertEquals(Optional.of(end), state.intendedEnd(), "it outlives the driver");
+      assertAccepts(state, waitsForVerdict("c2"));
+      assertAccepts(state, verdict("c2", Verdict.NOT_EXECUTED));
+      assertRefuses(state, other);
+      assertAccepts(state, end);
+      assertTrue(state.isTerminal());
+      assertEquals(Optional.empty(), state.intendedEnd());
+    }
+  }
+
+  @Test
+  @Tag("A56")
+  void a_cancel_takes_the_place_of_the_end_that_waits_for_a_verdict() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1"),
+            began("c1", EffectClass.ONCE),
+            wouldHaveTimedOut("c1"));
+    assertAccepts(state, new CancelRequested(Optional.empty()));
+    assertAccepts(state, waitsForVerdict("c1"));
+    assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
+    assertRefuses(state, TIMEOUT);
+    assertAccepts(state, new RunCancelled(1, List.of()));
+  }
+
+  @Test
+  void a_call_counts_once_however_often_its_tool_is_run() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1", "c2"),
+            began("c1", EffectClass.IDEMPOTENT),
+            began(1, "c1", EffectClass.IDEMPOTENT, 2),
+            refused("c2"));
+    assertEquals(1, state.used(true).toolCalls());
+  }
+
+  @Test
   @Tag("A55")
   void a_late_outcome_resolves_the_doubt_of_a_waiting_run() {
     RunState state =
@@ -437,6 +508,7 @@ final class RunStateTest {
   void nothing_follows_the_end() {
     assertRefuses(state(new StepStarted(1, 1), answer(1, "Done."), completed()), anything());
     assertRefuses(state(new StepStarted(1, 1), failed(false)), anything());
+    assertRefuses(state(new StepStarted(1, 1), TIMEOUT), anything());
   }
 
   @Test
@@ -540,6 +612,7 @@ final class RunStateTest {
         }
       }
       longest = Math.max(longest, log.size());
+      TimelineTest.assertTellsAllOf(log, "seed " + seed + ", run " + run);
       assertEquals(
           RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
     }
@@ -578,7 +651,12 @@ final class RunStateTest {
       case 10 -> ended(call, random.nextBoolean());
       case 11 -> refused(call);
       case 12 -> verdict(call, any(random, List.of(Verdict.values())));
-      case 13 -> random.nextBoolean() ? waitsForApproval() : waitsForVerdict(call);
+      case 13 ->
+          switch (random.nextInt(4)) {
+            case 0, 1 -> waitsForApproval();
+            case 2 -> waitsForVerdict(call);
+            default -> wouldHaveTimedOut(call);
+          };
       case 14 -> new RunResumed("test");
       default ->
           switch (random.nextInt(16)) {
@@ -588,7 +666,8 @@ final class RunStateTest {
             case 3 -> new CancelRequested(Optional.empty());
             case 4, 5 -> new RunCancelled(step, List.of());
             case 6 -> triggered();
-            case 7, 8 -> token("approval-" + call + "-" + state.step());
+            case 7 -> TIMEOUT;
+            case 8, 9 -> token("approval-" + call + "-" + state.step());
             default -> failed(true);
           };
     };
@@ -606,6 +685,7 @@ final class RunStateTest {
     private boolean waiting;
     private boolean cancelling;
     private boolean triggered;
+    private @Nullable RunEvent intended; // end, once there is a verdict
     private final Map<String, String> calls = new HashMap<>(); // id to state
     private final Map<String, EffectClass> effects = new HashMap<>();
 
@@ -674,16 +754,30 @@ final class RunStateTest {
                   .anyMatch(call -> call.startsWith(approval ? "asked" : "begun")),
               what);
           if (!approval) {
+            intended = e.intendedTimeout().<RunEvent>map(end -> end).orElse(intended);
+            intended =
+                e.intendedEnd()
+                    .filter(end -> !end.resumable() && e.intendedTimeout().isEmpty())
+                    .<RunEvent>map(end -> end)
+                    .orElse(intended);
             calls.computeIfPresent(
                 e.awaited().getFirst(),
                 (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
           }
         }
+        case FlowEvent e -> throw new AssertionError(what);
         case RunResumed e -> waiting = false;
         case CancelRequested e -> {
           assertFalse(cancelling, what);
           cancelling = true;
           waiting = false;
+          intended = null;
+        }
+        case RunTimedOut e -> {
+          assertFalse(waiting && !e.equals(intended), what);
+          assertFalse(cancelling, what);
+          assertNoneNeedsVerdict(what);
+          ended = true;
         }
         case RunCancelled e -> {
           assertTrue(cancelling, what);
@@ -696,7 +790,7 @@ final class RunStateTest {
           ended = true;
         }
         case RunFailed e -> {
-          assertFalse(waiting || cancelling, what);
+          assertFalse(cancelling || (waiting && !e.equals(intended)), what);
           assertNoneNeedsVerdict(what);
           ended = !e.resumable();
           waiting = true;

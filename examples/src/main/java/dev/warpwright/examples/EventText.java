@@ -19,6 +19,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -68,11 +69,15 @@ final class EventText {
               .formatted(
                   suspended.reason() == RunSuspended.Reason.APPROVAL ? "approval" : "the outcome",
                   suspended.awaited().size())
-              .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""));
+              .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""))
+              .concat(suspended.intendedTimeout().map(end -> "\n" + of(end)).orElse(""));
       case CancelRequested asked ->
           "Asked to cancel" + asked.reason().map(reason -> ": " + reason).orElse("");
       case RunCancelled cancelled ->
           "Cancelled in step %d%s".formatted(cancelled.step(), attempts(cancelled.attempts()));
+      case RunTimedOut late ->
+          "Timed out after %s in step %d%s"
+              .formatted(late.limit(), late.step(), attempts(late.attempts()));
       case RunResumed resumed -> "Goes on: " + resumed.cause();
       case RunCompleted completed ->
           "Completed in %d steps: %s".formatted(completed.steps(), completed.text());

@@ -53,7 +53,7 @@ final class RunHeader {
       case NEEDS_RECONCILIATION -> ": look up what became of the calls in doubt";
       case RUNNING, FAILED -> ": run the same triage again to go on";
       case CANCEL_REQUESTED -> ": cancel it again if nothing drives it";
-      case COMPLETED, CANCELLED -> "";
+      case COMPLETED, CANCELLED, TIMED_OUT -> "";
     };
   }
 
