@@ -56,6 +56,7 @@ public final class Agent {
   private final Optional<Class<?>> contextType;
   private final List<Guardrail> inputGuardrails;
   private final List<Guardrail> outputGuardrails;
+  private final Optional<ApprovalPolicy> approvalPolicy;
   private final ToolSet tools;
   private final List<SubAgent> subAgents;
   private final ToolExecution toolExecution;
@@ -83,6 +84,7 @@ public final class Agent {
     this.contextType = Optional.ofNullable(builder.context);
     this.inputGuardrails = builder.inputGuardrails;
     this.outputGuardrails = builder.outputGuardrails;
+    this.approvalPolicy = Optional.ofNullable(builder.approvalPolicy);
     this.tools = builder.allTools();
     this.subAgents = List.copyOf(builder.subAgents);
     this.toolExecution = builder.toolExecution;
@@ -197,6 +199,15 @@ public final class Agent {
    */
   public List<Guardrail> outputGuardrails() {
     return outputGuardrails;
+  }
+
+  /**
+   * What decides on tool calls that do not go to a person by themselves.
+   *
+   * @return the policy, if there is one
+   */
+  public Optional<ApprovalPolicy> approvalPolicy() {
+    return approvalPolicy;
   }
 
   /**
@@ -340,6 +351,7 @@ public final class Agent {
     private @Nullable Class<?> context;
     private List<Guardrail> inputGuardrails = List.of();
     private List<Guardrail> outputGuardrails = List.of();
+    private @Nullable ApprovalPolicy approvalPolicy;
     private ToolSet tools = ToolSet.NONE;
     private List<SubAgent> subAgents = List.of();
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
@@ -478,6 +490,18 @@ public final class Agent {
     }
 
     /**
+     * Decides on tool calls that do not go to a person by themselves. Without a policy, those that
+     * require an approval are denied and all others run.
+     *
+     * @param policy says yes, no, or that a person is to be asked
+     * @return this builder
+     */
+    public Builder approvalPolicy(ApprovalPolicy policy) {
+      this.approvalPolicy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
      * Sets the tools.
      *
      * @param tools the tools, each name once
@@ -532,8 +556,8 @@ public final class Agent {
     /**
      * Says how tool calls are run.
      *
-     * @param options {@link ToolExecution#DEFAULT} by default; an approval policy in it is not
-     *     used, since a run can wait for a decision
+     * @param options {@link ToolExecution#DEFAULT} by default; the approval policy in it is not
+     *     used, since an agent has one that can also ask a person
      * @return this builder
      */
     public Builder toolExecution(ToolExecution options) {

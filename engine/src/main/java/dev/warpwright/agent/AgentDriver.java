@@ -27,6 +27,7 @@ import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
+import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolEnd;
@@ -80,7 +81,8 @@ final class AgentDriver {
       RunLog log,
       Approvals approvals,
       LateEnds lateEnds,
-      ChildRuns children) {
+      ChildRuns children,
+      TimeSource time) {
     this.live = invocation;
     this.agent = invocation.agent();
     this.operation = invocation.operation();
@@ -98,7 +100,7 @@ final class AgentDriver {
     this.caller =
         new ToolCaller(runId, Optional.of(agent.id()), started.metadata(), invocation.context());
     this.guard = new Guard(agent, operation, caller);
-    this.doubts = new Doubts(agent.tools());
+    this.doubts = new Doubts(agent.tools(), time);
     if (started.imported()) {
       operation.goesOnWith(started.messages());
     }
@@ -306,7 +308,12 @@ final class AgentDriver {
    */
   private void settle() {
     int step = log.state().step();
-    if (waitsForVerdicts(step, Set.of()) || endsAsIntended() || log.state().calls().isEmpty()) {
+    Set<String> lapsed = doubts.lapsed(log.state().calls());
+    if (!lapsed.isEmpty()) {
+      ToolRunner runner = operation.tools(false, caller, journal);
+      lapsed.removeIf(callId -> findsOut(runner, callId));
+    }
+    if (waitsForVerdicts(step, lapsed) || endsAsIntended() || log.state().calls().isEmpty()) {
       return;
     }
     run(log.state().calls());

@@ -892,7 +892,7 @@ public final class Agents {
 
   private AgentResult drive(LiveInvocation live, RunLog log, Hold hold) {
     children.joinCancelOfParent(log, live.operation().deadline());
-    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), children);
+    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), children, time);
     driver.drive();
     return new AgentResult(
         log.state(),

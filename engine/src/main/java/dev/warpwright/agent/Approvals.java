@@ -11,6 +11,7 @@ import dev.warpwright.run.CallState;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalRequested.Why;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunState.Approval;
 import dev.warpwright.task.TimeSource;
@@ -39,9 +40,10 @@ final class Approvals {
     return signer;
   }
 
-  ApprovalRequested request(String runId, CallState call, Tool tool) {
+  ApprovalRequested request(String runId, CallState call, Tool tool, Optional<Why> why) {
     Optional<Instant> expiresAt = tool.approvalExpiry().map(time.now()::plus);
-    return ApprovalSignatures.sign(request(runId, call, tool, expiresAt, Optional.empty()), signer);
+    return ApprovalSignatures.sign(
+        request(runId, call, tool, expiresAt, Optional.empty(), why), signer);
   }
 
   private static ApprovalRequested request(
@@ -49,7 +51,8 @@ final class Approvals {
       CallState call,
       Tool tool,
       Optional<Instant> expiresAt,
-      Optional<String> signature) {
+      Optional<String> signature,
+      Optional<Why> why) {
     Json arguments = Json.parse(call.call().input().canonical());
     Map<String, Object> subject = new LinkedHashMap<>();
     subject.put("runId", runId);
@@ -68,7 +71,9 @@ final class Approvals {
         tool.version(),
         arguments,
         expiresAt,
-        signature);
+        signature,
+        Optional.empty(),
+        why);
   }
 
   /** The request in a parent's log that stands for one of the child run that answers a call. */
@@ -102,7 +107,8 @@ final class Approvals {
         ofChild.arguments(),
         ofChild.expiresAt(),
         signature,
-        Optional.of(new ApprovalRequested.OfChild(childRunId, ofChild.requestId())));
+        Optional.of(new ApprovalRequested.OfChild(childRunId, ofChild.requestId())),
+        ofChild.why());
   }
 
   /**
@@ -185,7 +191,12 @@ final class Approvals {
               .map(
                   tool ->
                       request(
-                          state.run().runId(), call, tool, asked.expiresAt(), asked.signature()))
+                          state.run().runId(),
+                          call,
+                          tool,
+                          asked.expiresAt(),
+                          asked.signature(),
+                          asked.why()))
               .filter(asked::equals)
               .isPresent();
       if (!matches) {

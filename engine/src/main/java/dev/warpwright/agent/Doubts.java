@@ -7,14 +7,18 @@ import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Reconciler.Finding;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolRunner;
 import dev.warpwright.tool.ToolSet;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Asks the tools themselves what became of calls whose outcome nobody knows. Confined to a driver's
@@ -22,12 +26,35 @@ import java.util.Set;
  */
 final class Doubts {
   private final ToolSet tools;
+  private final TimeSource time;
 
   /** The keys of calls about which a reconciler was asked, each once. */
   private final Set<String> asked = new HashSet<>();
 
-  Doubts(ToolSet tools) {
+  Doubts(ToolSet tools, TimeSource time) {
     this.tools = tools;
+    this.time = time;
+  }
+
+  /**
+   * The calls in doubt whose idempotency key the tool does not vouch for any more, so that running
+   * them again might act twice.
+   */
+  Set<String> lapsed(List<CallState> calls) {
+    Instant now = time.now();
+    return calls.stream()
+        .filter(call -> call.isInDoubt() && hasLapsed(call, now))
+        .map(call -> call.call().id())
+        .collect(Collectors.toCollection(HashSet::new));
+  }
+
+  private boolean hasLapsed(CallState call, Instant now) {
+    Duration age = Duration.between(call.since().orElseThrow(), now);
+    return tools
+        .find(call.call().name())
+        .flatMap(Tool::idempotencyWindow)
+        .filter(window -> age.compareTo(window) >= 0)
+        .isPresent();
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.agent.ApprovalPolicy.Subject;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.InvalidRequestException;
@@ -10,7 +11,9 @@ import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalRequested.Why;
 import dev.warpwright.run.RunEvent.ToolStarted;
+import dev.warpwright.tool.ApprovalMode;
 import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolCaller;
@@ -19,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -27,6 +31,8 @@ import java.util.Set;
  * runnable.
  */
 final class Preflight {
+  private static final Optional<String> NO_REASON = Optional.empty();
+
   private final Agent agent;
   private final ToolCaller caller;
   private final Approvals approvals;
@@ -97,8 +103,7 @@ final class Preflight {
   private void judge(CallState call) {
     approvals.requireAuthentic(call);
     if (call.isDenied()) {
-      String reason = call.decision().orElseThrow().reason().map(why -> ": " + why).orElse(".");
-      refuse(call, "The call was not approved" + reason);
+      refuse(call, notApproved(call.decision().orElseThrow().reason()));
     } else if (call.isInDoubt() || call.awaitsChild()) {
       next(call, begun(call));
     } else {
@@ -142,12 +147,12 @@ final class Preflight {
     tool.requireInputPasses(call.call(), caller, trace);
     if (call.awaitsApproval()) {
       awaited.add(call.approval().orElseThrow().requestId());
-    } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
-      ApprovalRequested request = approvals.request(caller.operationId(), call, tool);
-      events.add(request);
-      awaited.add(request.requestId());
-    } else {
+    } else if (call.decision().isPresent() || call.started().isPresent()) {
       next(call, tool);
+    } else if (requiresApproval && tool.approvalMode() == ApprovalMode.INTERRUPT) {
+      ask(call, tool, Optional.empty());
+    } else {
+      byPolicy(call, tool, requiresApproval);
     }
   }
 
@@ -165,6 +170,31 @@ final class Preflight {
     if (runs.isEmpty()) {
       child = Optional.of(new ChildCall(call, subAgent.get()));
     }
+  }
+
+  private void ask(CallState call, Tool tool, Optional<Why> why) {
+    ApprovalRequested request = approvals.request(caller.operationId(), call, tool, why);
+    events.add(request);
+    awaited.add(request.requestId());
+  }
+
+  private void byPolicy(CallState call, Tool tool, boolean requiresApproval) {
+    ApprovalPolicy.Verdict verdict =
+        agent
+            .approvalPolicy()
+            .map(policy -> policy.judge(new Subject(caller, call.call(), requiresApproval)))
+            .orElse(new ApprovalPolicy.Verdict(!requiresApproval, false, NO_REASON, Map.of()));
+    if (verdict.approved()) {
+      next(call, tool);
+    } else if (verdict.approvalRequired()) {
+      ask(call, tool, Optional.of(new Why(verdict.reason(), verdict.metadata())));
+    } else {
+      refuse(call, notApproved(verdict.reason()));
+    }
+  }
+
+  private static String notApproved(Optional<String> reason) {
+    return "The call was not approved" + reason.map(why -> ": " + why).orElse(".");
   }
 
   /** A run under the key of the first attempt, if there was one. */

@@ -36,7 +36,8 @@ public record BatchItem(
     /** Its run, or a child run of it, waits for a verdict on a tool whose outcome is unknown. */
     NEEDS_RECONCILIATION,
     /**
-     * Its run failed, was cancelled or timed out, now or for good in an earlier invocation, or was refused.
+     * Its run failed, was cancelled or timed out, now or for good in an earlier invocation, or was
+     * refused.
      */
     FAILED,
     /** Its run had completed before this invocation; nothing was done. */

@@ -126,8 +126,8 @@ public final class FlowContext {
    * Runs a step with the default options: idempotent, once, without a timeout.
    *
    * @param name what it is called in the log
-   * @param type of its value: a record, a sealed interface of records, an enum, String, a number
-   *     or another type that {@link JsonType} knows
+   * @param type of its value: a record, a sealed interface of records, an enum, String, a number or
+   *     another type that {@link JsonType} knows
    * @param function what it does
    * @param <T> the type of its value
    * @return the value, recorded before this returns
@@ -222,8 +222,7 @@ public final class FlowContext {
    */
   public double random() {
     return Double.parseDouble(
-        observed(
-            Observed.Source.RANDOM, () -> Double.toString(drive.time.random().nextDouble())));
+        observed(Observed.Source.RANDOM, () -> Double.toString(drive.time.random().nextDouble())));
   }
 
   /**
@@ -531,8 +530,8 @@ public final class FlowContext {
   }
 
   /**
-   * Registers how something is taken back that was done, for {@link #runCompensations()}. Nothing is
-   * recorded.
+   * Registers how something is taken back that was done, for {@link #runCompensations()}. Nothing
+   * is recorded.
    *
    * @param name what the step is called in the log
    * @param action what it does
@@ -580,9 +579,9 @@ public final class FlowContext {
     if (Thread.currentThread() != owner) {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST,
-          "The context of a flow was used on another thread than its own: inside a step, a thread of"
-              + " the program or another branch. A branch uses the context that it is given, a step"
-              + " none.");
+          "The context of a flow was used on another thread than its own: inside a step, a thread"
+              + " of the program or another branch. A branch uses the context that it is given, a"
+              + " step none.");
     }
     if (name.isBlank() || name.length() > MAX_NAME) {
       throw new InvalidRequestException(

@@ -59,12 +59,7 @@ final class FlowDrive {
   record Wait(Reason reason, String what) {}
 
   FlowDrive(
-      FlowLog log,
-      Flow<?, ?> flow,
-      TaskTree tasks,
-      RunKey run,
-      RunStore store,
-      Deadline deadline) {
+      FlowLog log, Flow<?, ?> flow, TaskTree tasks, RunKey run, RunStore store, Deadline deadline) {
     this.log = log;
     this.flow = flow;
     this.tasks = tasks;
@@ -211,7 +206,9 @@ final class FlowDrive {
     throw Unwind.NOW; // stopped
   }
 
-  /** Takes the oldest signal of a name that was not consumed, and that no other branch has taken. */
+  /**
+   * Takes the oldest signal of a name that was not consumed, and that no other branch has taken.
+   */
   Optional<Signal> takeSignal(String name) {
     return store.signals(run, deadline).stream()
         .filter(signal -> signal.name().equals(name))

@@ -59,10 +59,7 @@ public record FlowResult<O>(RunState state, List<LoggedEvent> log, Optional<O> o
                 .map(
                     failure ->
                         new RunFailedException(
-                            failure.kind(),
-                            failure.message(),
-                            run().runId(),
-                            failure.resumable()))
+                            failure.kind(), failure.message(), run().runId(), failure.resumable()))
                 .orElseGet(
                     () ->
                         new RunFailedException(

@@ -199,8 +199,7 @@ public final class Flows {
       List<ApprovalDecision> decisions,
       Deadline deadline) {
     try (CancelWatch cancel = watch;
-        Hold hold =
-            new Hold(store, run, owner, time, cancel.isOfWorker(), needed -> {})) {
+        Hold hold = new Hold(store, run, owner, time, cancel.isOfWorker(), needed -> {})) {
       cancel.begins(run);
       RunLog log = opened.get();
       requireFlow(flow, log.state());
@@ -272,7 +271,8 @@ public final class Flows {
   }
 
   /**
-   * Tells a run something; see {@link FlowContext#awaitSignal}. It is kept until the flow awaits it.
+   * Tells a run something; see {@link FlowContext#awaitSignal}. It is kept until the flow awaits
+   * it.
    *
    * @param run the run
    * @param name the signal's name
@@ -287,10 +287,7 @@ public final class Flows {
   }
 
   private Deadline deadline(Invocation invocation) {
-    return invocation
-        .timeout()
-        .map(limit -> Deadline.after(time, limit))
-        .orElse(Deadline.never());
+    return invocation.timeout().map(limit -> Deadline.after(time, limit)).orElse(Deadline.never());
   }
 
   private Deadline patience() {

@@ -222,9 +222,7 @@ final class StepCall {
     String limit = String.valueOf(options.timeout().orElseThrow());
     return failed(
         new DeadlineExceededException(
-            "The step took longer than its timeout of " + limit + ".",
-            null,
-            OperationTrace.NONE),
+            "The step took longer than its timeout of " + limit + ".", null, OperationTrace.NONE),
         attempt,
         duration);
   }

@@ -70,7 +70,8 @@ public final class StepRetry {
    */
   public static StepRetry attempts(int maxAttempts) {
     if (maxAttempts < 1 || maxAttempts > MAX_ATTEMPTS) {
-      throw invalid("maxAttempts must be between 1 and " + MAX_ATTEMPTS + ", but is " + maxAttempts);
+      throw invalid(
+          "maxAttempts must be between 1 and " + MAX_ATTEMPTS + ", but is " + maxAttempts);
     }
     return new StepRetry(
         maxAttempts,

@@ -5,6 +5,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -12,9 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a signer signs of an approval. A request: its digest and when it expires. A decision: the
- * request's digest, whether the tool may run, and the reason; each as canonical JSON, so that no
- * signature of one can pass for that of the other.
+ * What a signer signs of an approval. A request: its digest, when it expires and why it was asked
+ * for. A decision: the request's digest, whether the tool may run, and the reason; each as
+ * canonical JSON, so that no signature of one can pass for that of the other.
  */
 public final class ApprovalSignatures {
   private ApprovalSignatures() {}
@@ -40,7 +41,8 @@ public final class ApprovalSignatures {
                     request.arguments(),
                     request.expiresAt(),
                     Optional.of(holder.sign(content(request))),
-                    request.child()))
+                    request.child(),
+                    request.why()))
         .orElse(request);
   }
 
@@ -98,13 +100,39 @@ public final class ApprovalSignatures {
                     decision.signature()));
   }
 
-  /** Refuses to decide without the key on what was asked with it: no driver would take that. */
-  static void requireSigner(ApprovalRequested request, Optional<ApprovalSigner> signer) {
-    if (signer.isEmpty() && request.signature().isPresent()) {
+  /**
+   * Refuses a request that the signer has not signed, and one that is signed where there is no
+   * signer: no driver would take a decision on it that is not signed.
+   */
+  static void requireAuthenticRequest(ApprovalRequested request, Optional<ApprovalSigner> signer) {
+    if (signer.isPresent()) {
+      require(signer.get(), request, "request", content(request), request.signature());
+    } else if (request.signature().isPresent()) {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST,
           "The approval request %s is signed, and there is no signer here to sign the decision."
               .formatted(request.requestId()));
+    }
+  }
+
+  static ApprovalTokenIssued sign(ApprovalTokenIssued token, Optional<ApprovalSigner> signer) {
+    return signer
+        .map(
+            holder ->
+                new ApprovalTokenIssued(
+                    token.requestId(),
+                    token.fingerprint(),
+                    token.tokenHash(),
+                    token.expiresAt(),
+                    Optional.of(holder.sign(content(token)))))
+        .orElse(token);
+  }
+
+  /** Refuses a token that the signer has not signed: whoever wrote it may not have the key. */
+  static void requireAuthentic(ApprovalTokenIssued token, Optional<ApprovalSigner> signer) {
+    if (signer.isPresent()
+        && token.signature().filter(text -> signer.get().verify(content(token), text)).isEmpty()) {
+      throw ApprovalToken.refused("is not signed as it must be");
     }
   }
 
@@ -134,6 +162,15 @@ public final class ApprovalSignatures {
     Map<String, Object> content = new LinkedHashMap<>();
     content.put("digest", request.digest());
     request.expiresAt().map(Instant::toString).ifPresent(end -> content.put("expiresAt", end));
+    request.why().ifPresent(why -> content.put("why", plain(why)));
+    return bytes(content);
+  }
+
+  private static byte[] content(ApprovalTokenIssued token) {
+    Map<String, Object> content = new LinkedHashMap<>();
+    content.put("fingerprint", token.fingerprint());
+    content.put("tokenHash", token.tokenHash());
+    token.expiresAt().map(Instant::toString).ifPresent(end -> content.put("expiresAt", end));
     return bytes(content);
   }
 
@@ -143,6 +180,13 @@ public final class ApprovalSignatures {
     content.put("approve", decision.approve());
     decision.reason().ifPresent(why -> content.put("reason", why));
     return bytes(content);
+  }
+
+  private static Map<String, Object> plain(ApprovalRequested.Why why) {
+    Map<String, Object> plain = new LinkedHashMap<>();
+    why.reason().ifPresent(reason -> plain.put("reason", reason));
+    plain.put("metadata", why.metadata());
+    return plain;
   }
 
   private static byte[] bytes(Map<String, Object> content) {

@@ -7,6 +7,7 @@ import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.EffectClass;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +25,7 @@ import java.util.Optional;
  * @param suspended whether the run was suspended over the unknown outcome of the latest intent
  * @param child the child run that answers it, once it has begun
  * @param result its result, once there is one
+ * @param since when it was first started, not counting intents that were not carried out
  */
 public record CallState(
     ToolCall call,
@@ -35,7 +37,8 @@ public record CallState(
     boolean notExecuted,
     boolean suspended,
     Optional<ChildStarted> child,
-    Optional<ToolResult> result) {
+    Optional<ToolResult> result,
+    Optional<Instant> since) {
   /**
    * A call of which nothing has happened yet.
    *
@@ -54,6 +57,7 @@ public record CallState(
         Optional.empty(),
         false,
         false,
+        Optional.empty(),
         Optional.empty(),
         Optional.empty());
   }
@@ -187,8 +191,20 @@ public record CallState(
     return with(approval, Optional.of(verdict), started, notExecuted, suspended);
   }
 
-  CallState startedBy(ToolStarted intent) {
-    return with(approval, decision, Optional.of(intent), false, false);
+  CallState startedBy(ToolStarted intent, Instant time) {
+    Optional<Instant> first = since.isPresent() && !notExecuted ? since : Optional.of(time);
+    return new CallState(
+        call,
+        step,
+        ordinal,
+        approval,
+        decision,
+        Optional.of(intent),
+        false,
+        false,
+        child,
+        result,
+        first);
   }
 
   CallState foundNotExecuted() {
@@ -210,7 +226,8 @@ public record CallState(
         notExecuted,
         suspended,
         Optional.of(begun),
-        result);
+        result,
+        since);
   }
 
   CallState answered(ToolResult answer) {
@@ -224,7 +241,8 @@ public record CallState(
         notExecuted,
         false,
         child,
-        Optional.of(answer));
+        Optional.of(answer),
+        since);
   }
 
   private CallState with(
@@ -243,6 +261,7 @@ public record CallState(
         newNotExecuted,
         newSuspended,
         child,
-        result);
+        result,
+        since);
   }
 }

@@ -4,6 +4,7 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -59,7 +60,33 @@ public final class Decisions {
     return state.pendingApprovals().stream().allMatch(request -> hasExpired(request, now));
   }
 
-  private static boolean hasExpired(ApprovalRequested request, Instant now) {
+  /** The events of decisions by somebody who does not drive the run; see {@link Runs#decide}. */
+  static List<RunEvent> fromOutside(
+      RunState state,
+      List<ApprovalDecision> decisions,
+      Instant now,
+      Optional<ApprovalSigner> signer) {
+    List<RunEvent> events = events(state, decisions, now, signer);
+    state
+        .pendingApprovals()
+        .forEach(request -> ApprovalSignatures.requireAuthenticRequest(request, signer));
+    return events;
+  }
+
+  /**
+   * A request that waits for a decision.
+   *
+   * @throws InvalidRequestException if the run never had it
+   * @throws ConflictException if it does not wait any more
+   */
+  static ApprovalRequested requirePending(RunState state, String requestId) {
+    return state.pendingApprovals().stream()
+        .filter(pending -> pending.requestId().equals(requestId))
+        .findFirst()
+        .orElseThrow(() -> notPending(state, requestId));
+  }
+
+  static boolean hasExpired(ApprovalRequested request, Instant now) {
     return request.expiresAt().filter(end -> !now.isBefore(end)).isPresent();
   }
 
@@ -84,20 +111,22 @@ public final class Decisions {
         throw new InvalidRequestException(
             FailureKind.INVALID_REQUEST, "Two decisions name the approval request " + id + ".");
       }
-      if (pending.contains(id)) {
-        continue;
+      if (!pending.contains(id)) {
+        throw notPending(state, id);
       }
-      if (state.knowsApproval(id)) {
-        throw new ConflictException(
+    }
+  }
+
+  private static WarpwrightException notPending(RunState state, String id) {
+    return state.knowsApproval(id)
+        ? new ConflictException(
             "The approval request %s of run %s is decided already, or the run has ended (%s)."
                 .formatted(id, state.run(), state.status()),
             null,
-            OperationTrace.NONE);
-      }
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST,
-          "Run %s has no approval request %s; %d are pending."
-              .formatted(state.run(), id, pending.size()));
-    }
+            OperationTrace.NONE)
+        : new InvalidRequestException(
+            FailureKind.INVALID_REQUEST,
+            "Run %s has no approval request %s; %d are pending."
+                .formatted(state.run(), id, state.pendingApprovals().size()));
   }
 }

@@ -32,6 +32,7 @@ public sealed interface RunEvent
         RunEvent.ModelResponded,
         RunEvent.GuardrailChecked,
         RunEvent.ApprovalRequested,
+        RunEvent.ApprovalTokenIssued,
         RunEvent.ApprovalDecided,
         RunEvent.ToolStarted,
         RunEvent.ToolFinished,
@@ -302,9 +303,11 @@ public sealed interface RunEvent
    * @param toolVersion the tool's approval version
    * @param arguments the canonical input
    * @param expiresAt from when on the request counts as denied; never, if empty
-   * @param signature the {@link ApprovalSigner}'s, over digest and expiry, if there is a signer
+   * @param signature the {@link ApprovalSigner}'s, over all that a person is shown, if there is a
+   *     signer
    * @param child the request of a child run for which this one stands: what is decided here is
    *     decided there; tool, version and arguments are those of the child's call
+   * @param why why the program's own policy asks, if it was that
    */
   record ApprovalRequested(
       String requestId,
@@ -316,7 +319,8 @@ public sealed interface RunEvent
       Json arguments,
       Optional<Instant> expiresAt,
       Optional<String> signature,
-      Optional<OfChild> child)
+      Optional<OfChild> child,
+      Optional<Why> why)
       implements RunEvent {
     /** Of what a request asks to approve. */
     public enum Kind {
@@ -367,7 +371,27 @@ public sealed interface RunEvent
           arguments,
           expiresAt,
           signature,
+          Optional.empty(),
           Optional.empty());
+    }
+
+    /**
+     * Why a policy asks for a decision.
+     *
+     * @param reason in its own words
+     * @param metadata its notes
+     */
+    public record Why(Optional<String> reason, Map<String, String> metadata) {
+      /** Copies the map. */
+      public Why {
+        metadata = Map.copyOf(metadata);
+      }
+
+      /** Shows nothing; both may be private. */
+      @Override
+      public String toString() {
+        return "Why[]";
+      }
     }
 
     /**
@@ -408,6 +432,30 @@ public sealed interface RunEvent
      */
     public Kind kind() {
       return child.isPresent() ? Kind.SUBAGENT : Kind.LOCAL_TOOL;
+    }
+  }
+
+  /**
+   * Somebody was given a token by which a request can be decided. Written from outside; takes the
+   * place of an earlier one for the same request.
+   *
+   * @param requestId the request
+   * @param fingerprint {@code sha256:} and 64 hex digits over the whole request
+   * @param tokenHash {@code sha256:} and 64 hex digits over token and fingerprint
+   * @param expiresAt from when on the token is not valid any more; never, if empty
+   * @param signature the {@link ApprovalSigner}'s, over all the others, if there is a signer
+   */
+  record ApprovalTokenIssued(
+      String requestId,
+      String fingerprint,
+      String tokenHash,
+      Optional<Instant> expiresAt,
+      Optional<String> signature)
+      implements RunEvent {
+    /** Shows the request. */
+    @Override
+    public String toString() {
+      return "ApprovalTokenIssued[" + requestId + "]";
     }
   }
 

@@ -72,6 +72,7 @@ public final class RunEventCodec {
               new Type(RunEvent.ModelResponded.class, 1),
               new Type(RunEvent.GuardrailChecked.class, 1),
               new Type(RunEvent.ApprovalRequested.class, 1),
+              new Type(RunEvent.ApprovalTokenIssued.class, 1),
               new Type(RunEvent.ApprovalDecided.class, 1),
               new Type(RunEvent.ToolStarted.class, 1),
               new Type(RunEvent.ToolFinished.class, 1),

@@ -218,6 +218,7 @@ public final class RunLog {
     return !logged.writer().isOwner()
         && switch (logged.event()) {
           case RunEvent.CancelRequested e -> true;
+          case RunEvent.ApprovalTokenIssued e -> true;
           case RunEvent.ApprovalDecided e -> true;
           case RunEvent.ToolReconciled e -> true;
           case RunEvent.ToolFinished e -> true;

@@ -13,6 +13,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
@@ -35,6 +36,7 @@ import dev.warpwright.run.RunEvent.ToolStarted;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,6 +79,7 @@ public final class RunState {
   private final Optional<FlowJournal> flow;
   private Optional<Json> output = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
+  private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private final Children children = new Children();
@@ -154,6 +157,7 @@ public final class RunState {
       case ModelResponded event -> modelResponded(logged, event);
       case GuardrailChecked event -> guardrailChecked(logged, event);
       case ApprovalRequested event -> approvalRequested(logged, event);
+      case ApprovalTokenIssued event -> approvalTokenIssued(logged, event);
       case ApprovalDecided event -> approvalDecided(logged, event);
       case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
@@ -290,6 +294,18 @@ public final class RunState {
     approvals.put(event.requestId(), new Approval(event, Optional.empty()));
   }
 
+  private void approvalTokenIssued(LoggedEvent logged, ApprovalTokenIssued event) {
+    require(
+        logged,
+        isDigest(event.fingerprint()) && isDigest(event.tokenHash()),
+        "a digest is \"sha256:\" and 64 hex digits");
+    require(
+        logged,
+        pendingApprovals().stream().anyMatch(ask -> ask.requestId().equals(event.requestId())),
+        "a token is issued for a pending request");
+    tokens.put(event.requestId(), event);
+  }
+
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
     Approval asked = approvals.get(event.requestId());
     if (asked == null || !flow.map(f -> f.decided(event)).orElseGet(() -> isPending(asked))) {
@@ -349,7 +365,7 @@ public final class RunState {
             logged,
             call -> call.allows(event),
             "a tool is started for an open call that may run, its attempts counting from 1");
-    calls.set(index, calls.get(index).startedBy(event));
+    calls.set(index, calls.get(index).startedBy(event, logged.time()));
     if (event.attempt() == 1) {
       toolCalls++;
     }
@@ -724,6 +740,11 @@ public final class RunState {
    */
   public List<Approval> approvals() {
     return List.copyOf(approvals.values());
+  }
+
+  /** The token by which a request can be decided, the last one that was issued. */
+  Optional<ApprovalTokenIssued> approvalToken(String requestId) {
+    return Optional.ofNullable(tokens.get(requestId));
   }
 
   /** Whether an approval request was ever made in this run. */

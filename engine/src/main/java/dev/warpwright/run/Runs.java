@@ -343,18 +343,8 @@ public final class Runs {
    */
   public RunState decide(RunKey run, ApprovalDecision... decisions) {
     List<ApprovalDecision> made = List.of(decisions);
-    return control.append(run, DECIDER, state -> decided(state, made), patience());
-  }
-
-  private List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions) {
-    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
-    for (CallState call : state.calls()) {
-      if (call.awaitsApproval()) {
-        ApprovalSignatures.requireSigner(call.approval().orElseThrow(), signer);
-        ApprovalSignatures.requireAuthentic(call, signer);
-      }
-    }
-    return events;
+    return control.append(
+        run, DECIDER, state -> Decisions.fromOutside(state, made, time.now(), signer), patience());
   }
 
   private RunState decide(RunKey run, ToolReconciled verdict) {

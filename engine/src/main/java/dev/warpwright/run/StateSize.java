@@ -9,6 +9,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
@@ -51,7 +52,12 @@ final class StateSize {
               + started.input().map(StateSize::of).orElse(0L);
       case MemoryLoaded memory -> memory.messages().stream().mapToLong(StateSize::of).sum();
       case ModelResponded answer -> of(answer.message());
-      case ApprovalRequested asked -> of(asked.requestId()) + of(asked.arguments());
+      case ApprovalRequested asked ->
+          of(asked.requestId())
+              + of(asked.arguments())
+              + asked.why().map(why -> of(why.reason()) + of(why.metadata())).orElse(0L);
+      case ApprovalTokenIssued token ->
+          of(token.requestId()) + of(token.fingerprint()) + of(token.tokenHash());
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());
       case ToolFinished finished -> beyondReserve(of(finished.output()));
       case ToolReconciled found -> beyondReserve(found.output().map(StateSize::of).orElse(0L));

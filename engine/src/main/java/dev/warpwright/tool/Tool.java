@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -50,6 +51,8 @@ public final class Tool {
   private final String version;
   private final Optional<Duration> timeout;
   private final Optional<Duration> approvalExpiry;
+  private final ApprovalMode approvalMode;
+  private final Optional<Duration> idempotencyWindow;
   private final boolean reconcilable;
   private final List<Guardrail> inputGuardrails;
   private final Typed<?> typed;
@@ -61,6 +64,8 @@ public final class Tool {
     this.version = builder.version;
     this.timeout = Optional.ofNullable(builder.timeout);
     this.approvalExpiry = Optional.ofNullable(builder.approvalExpiry);
+    this.approvalMode = builder.approvalMode;
+    this.idempotencyWindow = Optional.ofNullable(builder.idempotencyWindow);
     this.reconcilable = builder.reconciler != null;
     this.inputGuardrails = builder.inputGuardrails;
   }
@@ -85,6 +90,23 @@ public final class Tool {
       EffectClass effect,
       ToolFunction<? super I> function) {
     return builder(name, description, input, effect, function).build();
+  }
+
+  /**
+   * A whole tool in one line of which nobody says that it may be repeated: it is {@link
+   * EffectClass#ONCE}.
+   *
+   * @param <I> the input
+   * @param name 1 to 64 characters of {@code [A-Za-z0-9_-]}
+   * @param description what it does and when to use it, for the model
+   * @param input the input's record; public in an exported package
+   * @param function what it does
+   * @return the tool
+   * @throws InvalidRequestException if the name or the record breaks a rule
+   */
+  public static <I extends Record> Tool of(
+      String name, String description, Class<I> input, ToolFunction<? super I> function) {
+    return of(name, description, input, EffectClass.ONCE, function);
   }
 
   /**
@@ -184,6 +206,24 @@ public final class Tool {
   }
 
   /**
+   * Who decides on its calls that require an approval.
+   *
+   * @return the mode, {@link ApprovalMode#INTERRUPT} by default
+   */
+  public ApprovalMode approvalMode() {
+    return approvalMode;
+  }
+
+  /**
+   * For how long the system that an IDEMPOTENT tool acts on honours an idempotency key.
+   *
+   * @return the time from the first start of a call on; empty if for ever
+   */
+  public Optional<Duration> idempotencyWindow() {
+    return idempotencyWindow;
+  }
+
+  /**
    * Whether it can look up what became of a call.
    *
    * @return true if it has a reconciler
@@ -276,6 +316,7 @@ public final class Tool {
     private final @Nullable Function<? super I, String> key;
     private final @Nullable Reconciler<? super I> reconciler;
     private final List<Guardrail> outputGuardrails;
+    private final @Nullable BiFunction<? super I, ? super Exception, ? extends Optional<?>> onError;
 
     Typed(Builder<I> builder) {
       this.input = builder.input;
@@ -286,6 +327,7 @@ public final class Tool {
       this.key = builder.key;
       this.reconciler = builder.reconciler;
       this.outputGuardrails = builder.outputGuardrails;
+      this.onError = builder.onError;
     }
 
     boolean isEnabled(Json json, ToolCaller caller) {
@@ -301,10 +343,37 @@ public final class Tool {
     }
 
     Json call(ToolCall call, ToolContext context) throws Exception {
-      @Nullable Object output = function.call(input.read(call.input()), context);
+      I given = input.read(call.input());
+      try {
+        return shown(call, context, function.call(given, context));
+      } catch (GuardrailException | OutcomeUnknownException | InterruptedException e) {
+        throw e;
+      } catch (Exception e) {
+        throw replaced(call, context, given, e);
+      }
+    }
+
+    private Json shown(ToolCall call, ToolContext context, @Nullable Object output) {
       Json shown = json(output); // before a guardrail has the output in its hands
       requireOutputPasses(call, context.caller(), output);
       return shown;
+    }
+
+    /** The failure, with another output if the program has one for it. */
+    private Exception replaced(ToolCall call, ToolContext context, I given, Exception failure) {
+      if (onError == null || Thread.currentThread().isInterrupted()) {
+        return failure;
+      }
+      Optional<?> replacement;
+      try {
+        replacement = onError.apply(given, failure);
+      } catch (RuntimeException e) {
+        failure.addSuppressed(e);
+        return failure;
+      }
+      return replacement.isEmpty()
+          ? failure
+          : new ReplacedFailure(shown(call, context, replacement.get()), failure);
     }
 
     private Json json(@Nullable Object output) {
@@ -360,6 +429,9 @@ public final class Tool {
     private @Nullable Reconciler<? super I> reconciler;
     private List<Guardrail> inputGuardrails = List.of();
     private List<Guardrail> outputGuardrails = List.of();
+    private ApprovalMode approvalMode = ApprovalMode.INTERRUPT;
+    private @Nullable Duration idempotencyWindow;
+    private @Nullable BiFunction<? super I, ? super Exception, ? extends Optional<?>> onError;
 
     private Builder(
         String name,
@@ -416,6 +488,18 @@ public final class Tool {
      */
     public Builder<I> requiresApproval(Predicate<? super I> rule) {
       this.approval = Objects.requireNonNull(rule, "rule");
+      return this;
+    }
+
+    /**
+     * Says who decides on the calls that require an approval, in a run. It has no part in
+     * operations without a run, which cannot wait for a person.
+     *
+     * @param mode {@link ApprovalMode#INTERRUPT} by default
+     * @return this builder
+     */
+    public Builder<I> approvalMode(ApprovalMode mode) {
+      this.approvalMode = Objects.requireNonNull(mode, "mode");
       return this;
     }
 
@@ -488,6 +572,39 @@ public final class Tool {
     }
 
     /**
+     * Says for how long the system that an IDEMPOTENT tool acts on honours an idempotency key. A
+     * call whose outcome is lost is run again only within that time from its first start on; later
+     * it is treated like one of a ONCE tool: the reconciler is asked, or somebody decides.
+     *
+     * @param window more than zero; for ever by default
+     * @return this builder
+     */
+    public Builder<I> idempotencyWindow(Duration window) {
+      if (window.isNegative() || window.isZero()) {
+        throw invalid("A tool's idempotencyWindow must be more than 0, but is " + window + ".");
+      }
+      this.idempotencyWindow = window;
+      return this;
+    }
+
+    /**
+     * Shows the model something else than "Tool failed." when the function throws. It stays an
+     * error result: the call has failed, counts as a tool error, and ends the run or operation that
+     * stops on errors. Not asked when the outcome is unknown, the tool was interrupted, or a
+     * guardrail triggered; output guardrails look at the replacement too.
+     *
+     * @param replacement gives an output as the function could, or nothing to leave it at the
+     *     failure; called on the tool's own task, which its timeout limits; what it throws counts
+     *     as nothing
+     * @return this builder
+     */
+    public Builder<I> onError(
+        BiFunction<? super I, ? super Exception, ? extends Optional<?>> replacement) {
+      this.onError = Objects.requireNonNull(replacement, "replacement");
+      return this;
+    }
+
+    /**
      * Lets the tool look up what became of a call whose outcome was lost.
      *
      * @param reconciler asks the system that the tool acts on
@@ -527,8 +644,14 @@ public final class Tool {
      * Makes the tool.
      *
      * @return the tool
+     * @throws InvalidRequestException if it has an idempotencyWindow and is not IDEMPOTENT
      */
     public Tool build() {
+      if (idempotencyWindow != null && effect != EffectClass.IDEMPOTENT) {
+        throw invalid(
+            "An idempotencyWindow must be of an IDEMPOTENT tool, but \"%s\" is %s."
+                .formatted(name, effect));
+      }
       return new Tool(this);
     }
   }

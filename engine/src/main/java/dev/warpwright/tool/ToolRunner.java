@@ -276,7 +276,7 @@ public final class ToolRunner {
     /** Null if the call runs again. */
     private @Nullable ToolEnd againOrUnknown(Slot slot) {
       ToolRun run = slot.run;
-      if (run.tool().effect() == EffectClass.ONCE || run.attempt() > 1) {
+      if (run.tool().effect() == EffectClass.ONCE || run.attempt() > 1 || hasLapsed(slot)) {
         return new ToolEnd.Unknown();
       }
       ToolRun again = run.again();
@@ -284,6 +284,15 @@ public final class ToolRunner {
       fork(slot.index, again);
       return null;
     }
+  }
+
+  /** Whether the key of a run is not honoured any more, so that running it again may act twice. */
+  private boolean hasLapsed(Slot slot) {
+    return slot.run
+        .tool()
+        .idempotencyWindow()
+        .filter(window -> since(slot).compareTo(window) >= 0)
+        .isPresent();
   }
 
   /** On the tool's own thread. */
@@ -322,6 +331,9 @@ public final class ToolRunner {
       }
       case ToolException meant -> failed(slot, meant.messageForModel(), meant);
       case GuardrailException triggered -> failed(slot, WITHHELD, triggered);
+      case ReplacedFailure replaced ->
+          new ToolEnd.Known(
+              replaced.output(), true, true, Optional.ofNullable(replaced.getCause()), since(slot));
       default -> failed(slot, FAILED, cause);
     };
   }

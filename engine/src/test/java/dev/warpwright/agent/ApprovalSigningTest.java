@@ -131,7 +131,8 @@ final class ApprovalSigningTest {
         asked.toolVersion(),
         asked.arguments(),
         expiresAt,
-        signature);
+        signature, Optional.empty(),
+        asked.why());
   }
 
   private void assertRefused(List<LoggedEvent> log, ApprovalDecision... decisions) {

@@ -386,6 +386,7 @@ final class CrashMatrixTest {
         case ModelResponded e -> Optional.of("answered in step " + e.step());
         case RunEvent.GuardrailChecked e -> Optional.of("stopped by " + e.guardrailId());
         case ApprovalRequested e -> Optional.of("asked for " + e.callId());
+        case RunEvent.ApprovalTokenIssued e -> Optional.of("token for " + e.requestId());
         case ApprovalDecided e -> Optional.of("decided " + e.requestId());
         case ToolStarted e -> Optional.of("began " + e.callId() + " in step " + e.step() + e.key());
         case ToolFinished e -> Optional.of("ended " + e.callId() + " in step " + step + e.error());

@@ -405,7 +405,6 @@ final class GuardrailTest {
 
   @Test
   @Tag("A67")
-  @Tag("C33")
   void guardrails_are_asked_again_on_a_resume_and_may_end_the_run_then() {
     AtomicBoolean strict = new AtomicBoolean();
     Guardrail input =

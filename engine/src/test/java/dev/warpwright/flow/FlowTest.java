@@ -37,7 +37,10 @@ class FlowTest {
   }
 
   private static List<String> types(FlowResult<?> result) {
-    return result.log().stream().map(LoggedEvent::event).map(e -> e.getClass().getSimpleName()).toList();
+    return result.log().stream()
+        .map(LoggedEvent::event)
+        .map(e -> e.getClass().getSimpleName())
+        .toList();
   }
 
   @Test
@@ -55,7 +58,11 @@ class FlowTest {
     assertEquals("1x2", result.orThrow());
     assertEquals(
         List.of(
-            "RunStarted", "FlowStepStarted", "FlowStepFinished", "FlowStepFinished", "RunCompleted"),
+            "RunStarted",
+            "FlowStepStarted",
+            "FlowStepFinished",
+            "FlowStepFinished",
+            "RunCompleted"),
         types(result));
     assertEquals(List.of("1x", "2"), effects);
   }
@@ -239,7 +246,8 @@ class FlowTest {
             .tasks(TaskTree.builder().time(time).build())
             .start()) {
       assertTrue(worker.awaitIdle(Duration.ofSeconds(30)));
-      assertEquals(RunStatus.WAITING, dev.warpwright.run.Runs.in(store).state(run).orElseThrow().status());
+      assertEquals(
+          RunStatus.WAITING, dev.warpwright.run.Runs.in(store).state(run).orElseThrow().status());
       time.advance(Duration.ofHours(3));
       assertTrue(worker.awaitIdle(Duration.ofSeconds(30)));
       assertEquals(List.of("awake"), effects);

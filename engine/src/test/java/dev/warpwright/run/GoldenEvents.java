@@ -296,6 +296,22 @@ final class GoldenEvents {
         new RunEvent.MemoryLoaded(List.of(Message.user("She prefers e-mail. ä😀"))));
     events.put("MemoryLoaded-minimal", new RunEvent.MemoryLoaded(List.of()));
     events.put(
+        "ApprovalTokenIssued",
+        new RunEvent.ApprovalTokenIssued(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            "sha256:" + "1".repeat(64),
+            Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
+            Optional.of("hmac-sha256:" + "2".repeat(64))));
+    events.put(
+        "ApprovalTokenIssued-minimal",
+        new RunEvent.ApprovalTokenIssued(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            "sha256:" + "1".repeat(64),
+            Optional.empty(),
+            Optional.empty()));
+    events.put(
         "GuardrailChecked",
         new RunEvent.GuardrailChecked(
             GuardrailStage.TOOL_OUTPUT,
@@ -386,7 +402,39 @@ final class GoldenEvents {
             "1",
             ARGUMENTS,
             Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
-            Optional.of("hmac-sha256:" + "1".repeat(64))));
+            Optional.of("hmac-sha256:" + "1".repeat(64)),
+            Optional.empty(),
+            Optional.empty()));
+    events.put(
+        "ApprovalRequested-asked",
+        new RunEvent.ApprovalRequested(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.ApprovalRequested.Why(
+                    Optional.of("more than \"usual\""), Map.of("limit", "100.00")))));
+    events.put(
+        "ApprovalRequested-noted",
+        new RunEvent.ApprovalRequested(
+            "approval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(new RunEvent.ApprovalRequested.Why(Optional.empty(), Map.of()))));
     events.put(
         "ApprovalRequested-child",
         new RunEvent.ApprovalRequested(
@@ -399,7 +447,8 @@ final class GoldenEvents {
             ARGUMENTS,
             Optional.empty(),
             Optional.empty(),
-            Optional.of(new RunEvent.ApprovalRequested.OfChild("child-1", "approval_1"))));
+            Optional.of(new RunEvent.ApprovalRequested.OfChild("child-1", "approval_1")),
+            Optional.empty()));
     events.put("ChildStarted", new RunEvent.ChildStarted("c1", "child-1", "research"));
     events.put(
         "ChildFinished",

@@ -40,7 +40,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 32;
+  static final int TYPES = 33;
 
   private static final List<String> TEXTS =
       List.of(
@@ -96,7 +96,8 @@ final class RandomEvents {
               json(),
               optional(this::instant),
               optional(this::text),
-              optional(() -> new RunEvent.ApprovalRequested.OfChild(text(), text())));
+              optional(() -> new RunEvent.ApprovalRequested.OfChild(text(), text())),
+              optional(() -> new RunEvent.ApprovalRequested.Why(optional(this::text), map())));
       case 5 ->
           new RunEvent.ApprovalDecided(
               text(),
@@ -163,7 +164,10 @@ final class RandomEvents {
               optional(() -> one(FailureKind.values())),
               duration());
       case 19 -> new RunEvent.MemoryLoaded(list(this::message));
-      default -> flowEvent(type - 20);
+      case 20 ->
+          new RunEvent.ApprovalTokenIssued(
+              text(), text(), text(), optional(this::instant), optional(this::text));
+      default -> flowEvent(type - 21);
     };
   }
 

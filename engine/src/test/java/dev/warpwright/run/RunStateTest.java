@@ -20,6 +20,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
@@ -163,7 +164,7 @@ final class RunStateTest {
         INPUT,
         Optional.empty(),
         Optional.empty(),
-        Optional.of(new ApprovalRequested.OfChild("child-" + callId, "approval-" + number)));
+        Optional.of(new ApprovalRequested.OfChild("child-" + callId, "approval-" + number)), Optional.empty());
   }
 
   private static ApprovalDecided decidedPromoted(String callId, int number) {
@@ -198,6 +199,10 @@ final class RunStateTest {
 
   private static RunCompleted completed() {
     return new RunCompleted("Done.", 1, Usage.ABSENT);
+  }
+
+  private static ApprovalTokenIssued token(String requestId) {
+    return new ApprovalTokenIssued(requestId, DIGEST, DIGEST, Optional.empty(), Optional.empty());
   }
 
   private static GuardrailChecked triggered() {
@@ -247,6 +252,7 @@ final class RunStateTest {
       bound(1),
       answer(1, "Hello."),
       triggered(),
+      token("approval-c1"),
       asked("c1"),
       decided("c1", true),
       began("c1", EffectClass.PURE),
@@ -512,6 +518,26 @@ final class RunStateTest {
     assertAccepts(state, new StepStarted(2, 3));
     assertAccepts(state, answer(2, "Done."));
     assertAccepts(state, completed());
+  }
+
+  @Test
+  @Tag("A89")
+  void a_token_is_issued_for_a_pending_request_and_the_last_one_counts() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"));
+    assertRefuses(state, token("approval-c1"));
+    assertAccepts(state, asked("c1"));
+    assertRefuses(
+        state,
+        new ApprovalTokenIssued("approval-c1", "0", DIGEST, Optional.empty(), Optional.empty()),
+        new ApprovalTokenIssued("approval-c1", DIGEST, "0", Optional.empty(), Optional.empty()),
+        token("approval-c2"));
+    assertAccepts(state, token("approval-c1"));
+    ApprovalTokenIssued last =
+        new ApprovalTokenIssued("approval-c1", DIGEST, DIGEST, Optional.of(NOON), Optional.empty());
+    assertAccepts(state, last);
+    assertEquals(Optional.of(last), state.approvalToken("approval-c1"));
+    assertAccepts(state, decided("c1", true));
+    assertRefuses(state, token("approval-c1"));
   }
 
   @Test
@@ -810,6 +836,7 @@ final class RunStateTest {
             case 8, 9 -> new MemoryLoaded(List.of(Message.user("m")));
             case 6 -> triggered();
             case 7 -> TIMEOUT;
+            case 10, 11 -> token("approval-" + call + "-" + state.step());
             default -> failed(true);
           };
     };
@@ -873,6 +900,8 @@ final class RunStateTest {
           move(e.callId(), "child", "ended", what);
           result(e.callId());
         }
+        case ApprovalTokenIssued e ->
+            assertEquals("asked", calls.get(e.requestId().substring(9, 11)), what);
         case ApprovalRequested e -> {
           assertFalse(cancelling, what);
           move(e.callId(), "open", "asked", what);

@@ -44,6 +44,7 @@ final class UnknownMembersTest {
         "ModelResponded",
         "ModelResponded-private",
         "GuardrailChecked",
+        "ApprovalTokenIssued",
         "ApprovalRequested-signed",
         "ApprovalDecided",
         "ToolStarted",

@@ -8,6 +8,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -39,14 +40,19 @@ final class EventText {
       case RouteBound bound -> "Step %d goes to %s".formatted(bound.step(), bound.target());
       case ModelResponded answer -> answered(answer);
       case ApprovalRequested asked ->
-          "Needs an approval: %s %s%n%s"
-              .formatted(asked.tool(), asked.arguments().text(), asked.requestId());
+          "Needs an approval: %s %s%s%n%s"
+              .formatted(
+                  asked.tool(),
+                  asked.arguments().text(),
+                  asked.why().flatMap(why -> why.reason()).map(why -> ": " + why).orElse(""),
+                  asked.requestId());
       case GuardrailChecked stopped ->
           "Guardrail %s triggered at %s%s"
               .formatted(
                   stopped.guardrailId(),
                   stopped.stage(),
                   stopped.reason().map(reason -> ": " + reason).orElse(""));
+      case ApprovalTokenIssued token -> "A token was issued for " + token.requestId();
       case ApprovalDecided decided -> decided(decided);
       case ToolStarted tool ->
           "%s begins (%s, attempt %d): %s"

@@ -61,6 +61,7 @@ final class ConfigurationPageTest {
   /** What looks like a type with settings and has none of a program: data, or used inside. */
   private static final Set<String> NO_SETTINGS =
       Set.of(
+          "ApprovalPolicy", // a function of the program
           "CatalogEntry.Builder",
           "Handoff.Builder",
           "Gemini.Builder", // none beside those of AdapterBuilder

@@ -275,7 +275,7 @@ final class Knobs {
                 "Does nothing.",
                 Input.class,
                 MethodHandles.lookup(),
-                EffectClass.PURE,
+                EffectClass.IDEMPOTENT, // which every setting fits
                 (input, context) -> null),
         builder -> ((Tool.Builder<?>) builder).build(),
         new Knob.Defaults()
