@@ -13,6 +13,7 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
+import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
@@ -115,9 +116,10 @@ final class AgentDriver {
       show.starts(log, agent.maxSteps());
       if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
         askAboutDoubts(); // of a driver that is gone
-      } else if (goesOn() && log.state().calls().isEmpty()) {
+      } else if (goesOn() && log.state().isBetweenSteps()) {
         limits.requireStepLeft(log.state(), operation); // before anything else is done
       }
+      log.state().finalAnswer().filter(left -> goesOn()).ifPresent(this::endWith);
       while (goesOn()) {
         if (log.state().calls().isEmpty()) {
           step();
@@ -208,11 +210,35 @@ final class AgentDriver {
       write(List.of(cutOff.get()));
     } else if (message.toolCalls().isEmpty()) {
       RunState state = log.state();
+      String text = state.text() + message.text();
       Usage usage = state.usage().plus(answer.response().usage());
-      write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
+      write(List.of(completed(text, number, usage, answer.target(), answer.response())));
     } else {
       run(opened(number, message.toolCalls()), answer.parallelToolCalls());
     }
+  }
+
+  /** Ends the run with an answer that an earlier driver wrote and did not come to judge. */
+  private void endWith(Message message) {
+    RunState state = log.state();
+    ModelResponse answer =
+        new ModelResponse(
+            message, state.finishReason().orElseThrow(), Usage.ABSENT, Optional.empty());
+    Target target = state.target().orElseThrow();
+    write(List.of(completed(state.text(), state.step(), state.usage(), target, answer)));
+  }
+
+  /** The end by an answer that asks for no tool; the object in it is read, if it must be one. */
+  private RunCompleted completed(
+      String text, int step, Usage usage, Target target, ModelResponse answer) {
+    return agent.output().isEmpty()
+        ? new RunCompleted(text, step, usage)
+        : new RunCompleted(
+            text,
+            step,
+            usage,
+            Optional.of(operation.readObject(step, target, answer)),
+            Optional.of(operation.objectMode(target)));
   }
 
   private void keep(ModelStep answer) {

@@ -2,6 +2,7 @@ package dev.warpwright.agent;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
+import dev.warpwright.ObjectRequest;
 import dev.warpwright.Operation;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
@@ -413,13 +414,19 @@ public final class Agents {
   private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
     RunLimits limits = new RunLimits(agent, invocation, time);
     try (CancelWatch cancel = new CancelWatch(invocation, store, time);
-        Operation operation =
-            gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
+        Operation operation = open(agent, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
       limits.requireCheckable(operation);
       AgentShow show = AgentShow.none(operation);
-      return work.in(new LiveInvocation(agent, operation, limits, cancel, show));
+      return work.in(new LiveInvocation(agent, operation, limits, cancel, show)).of(agent);
     }
+  }
+
+  private Operation open(Agent agent, GenerateRequest request) {
+    return agent
+        .asked()
+        .map(object -> gateway.open(NAME, object.withRequest(request)))
+        .orElseGet(() -> gateway.open(NAME, request));
   }
 
   /** Works on a thread of its own. */
@@ -429,20 +436,23 @@ public final class Agents {
     RunLimits limits = new RunLimits(agent, invocation, time);
     CancelWatch cancel = new CancelWatch(invocation, store, time);
     try {
-      gateway.stream(
-          NAME,
-          modelRequest(agent, begun, limits, invocation, cancel),
-          feed,
-          AgentEvent.Output::new,
+      GenerateRequest request = modelRequest(agent, begun, limits, invocation, cancel);
+      Function<Operation, AgentResult> loop =
           opened -> {
             try (cancel;
                 Operation operation = opened) {
               limits.requireCheckable(operation);
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, limits, cancel, show));
+              return work.in(new LiveInvocation(agent, operation, limits, cancel, show)).of(agent);
             }
-          });
+          };
+      if (agent.asked().isPresent()) {
+        ObjectRequest<?> object = agent.asked().get().withRequest(request);
+        gateway.stream(NAME, object, feed, AgentEvent.Output::new, loop);
+      } else {
+        gateway.stream(NAME, request, feed, AgentEvent.Output::new, loop);
+      }
     } catch (RuntimeException | Error e) {
       cancel.close();
       throw e;
@@ -635,6 +645,7 @@ public final class Agents {
         live.operation().trace().attempts(),
         driver.toolRuns(),
         true,
+        Optional.empty(),
         Optional.empty());
   }
 

@@ -58,6 +58,16 @@ final class Fingerprint {
     if (!agent.policy().equals(RunPolicy.NONE)) {
       parts.put("policy", digest(plain(agent.policy())));
     }
+    agent
+        .asked()
+        .ifPresent(
+            object ->
+                parts.put(
+                    "output",
+                    digest(
+                        List.of(
+                            object.mode().name(),
+                            agent.output().orElseThrow().schema().canonical()))));
     agent.reasoning().ifPresent(how -> parts.put("reasoning", digest(plain(how))));
     if (!agent.providerOptions().isEmpty()) {
       Map<String, Object> options = new TreeMap<>();

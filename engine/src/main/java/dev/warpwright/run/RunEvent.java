@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
@@ -414,8 +415,23 @@ public sealed interface RunEvent {
    * @param text the text of all the model's answers, joined
    * @param steps how many steps it took
    * @param usage the tokens of all steps
+   * @param output the object that the last answer is, if the agent's answer must be one
+   * @param outputMode how the model was brought to answer with it
    */
-  record RunCompleted(String text, int steps, Usage usage) implements RunEvent {
+  record RunCompleted(
+      String text, int steps, Usage usage, Optional<Json> output, Optional<ObjectMode> outputMode)
+      implements RunEvent {
+    /**
+     * The end of a run whose answer is a text.
+     *
+     * @param text the text of all the model's answers, joined
+     * @param steps how many steps it took
+     * @param usage the tokens of all steps
+     */
+    public RunCompleted(String text, int steps, Usage usage) {
+      this(text, steps, usage, Optional.empty(), Optional.empty());
+    }
+
     /** Shows how long the text is, not what it says. */
     @Override
     public String toString() {

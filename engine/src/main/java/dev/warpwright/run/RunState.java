@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
@@ -80,6 +81,7 @@ public final class RunState {
   private @Nullable RunFailed failure;
   private @Nullable CancelRequested cancellation;
   private @Nullable RunTimedOut timeout;
+  private @Nullable RunCompleted completion;
   private @Nullable RunEvent intendedEnd; // for good, as soon as nothing is in doubt
 
   /**
@@ -141,7 +143,7 @@ public final class RunState {
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
       case RunTimedOut event -> runTimedOut(logged, event);
-      case RunCompleted event -> runCompleted(logged);
+      case RunCompleted event -> runCompleted(logged, event);
       case RunFailed event -> runFailed(logged, event);
     }
     sequence = logged.sequence();
@@ -352,12 +354,13 @@ public final class RunState {
     status = RunStatus.CANCELLED;
   }
 
-  private void runCompleted(LoggedEvent logged) {
+  private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
     require(
         logged,
         step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
         "a run completes with an answer that leaves no call open");
+    completion = event;
     status = RunStatus.COMPLETED;
   }
 
@@ -536,6 +539,26 @@ public final class RunState {
   }
 
   /**
+   * The answer that ends the run: the last one, if it asks for no tool.
+   *
+   * @return the answer; empty while the model has to be asked, or calls have to be done
+   */
+  public Optional<Message> finalAnswer() {
+    return step > 0 && stepAnswered && messages.getLast().role() == Role.ASSISTANT
+        ? Optional.of(messages.getLast()).filter(answer -> answer.toolCalls().isEmpty())
+        : Optional.empty();
+  }
+
+  /**
+   * Whether the model has to be asked next.
+   *
+   * @return false if calls have to be done first, or there is a {@link #finalAnswer}
+   */
+  public boolean isBetweenSteps() {
+    return calls.isEmpty() && finalAnswer().isEmpty();
+  }
+
+  /**
    * The number of the last step that was started.
    *
    * @return the step, 0 before the first
@@ -560,6 +583,24 @@ public final class RunState {
    */
   public String text() {
     return text.toString();
+  }
+
+  /**
+   * The object that the final answer is, where the agent's answer must be one.
+   *
+   * @return its JSON, empty before the run has completed
+   */
+  public Optional<Json> output() {
+    return Optional.ofNullable(completion).flatMap(RunCompleted::output);
+  }
+
+  /**
+   * How the model was brought to answer with the {@link #output}.
+   *
+   * @return NATIVE or PROMPTED, empty if there is no such output
+   */
+  public Optional<ObjectMode> outputMode() {
+    return Optional.ofNullable(completion).flatMap(RunCompleted::outputMode);
   }
 
   /**

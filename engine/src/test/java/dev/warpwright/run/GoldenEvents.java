@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
@@ -394,6 +395,14 @@ final class GoldenEvents {
     events.put("RunTimedOut", TIMEOUT);
     events.put("RunResumed", new RunEvent.RunResumed("approval"));
     events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
+    events.put(
+        "RunCompleted-object",
+        new RunEvent.RunCompleted(
+            "Well.{\"n\":1.50}",
+            2,
+            USAGE,
+            Optional.of(Json.parse("{\"n\":1.50}")),
+            Optional.of(ObjectMode.NATIVE)));
     events.put("RunFailed", FAILURE);
     return events;
   }

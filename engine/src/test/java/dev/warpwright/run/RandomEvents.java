@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
@@ -126,9 +127,18 @@ final class RandomEvents {
               optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
-              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed), optional(this::timedOut));
+              one(RunEvent.RunSuspended.Reason.values()),
+              list(this::text),
+              optional(this::failed),
+              optional(this::timedOut));
       case 10 -> new RunEvent.RunResumed(text());
-      case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
+      case 11 ->
+          new RunEvent.RunCompleted(
+              text(),
+              random.nextInt(),
+              usage(),
+              optional(this::json),
+              optional(() -> one(ObjectMode.values())));
       case 12 -> failed();
       case 13 ->
           new RunEvent.CancelRequested(
