@@ -726,6 +726,21 @@ public final class Operation implements AutoCloseable {
   }
 
   /**
+   * Runs other code of the program for a step, as a child of this operation.
+   *
+   * @param <T> what it gives
+   * @param kind what it is, for the names of tasks
+   * @param step the step
+   * @param code the code
+   * @return what it gave
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  public <T> T call(String kind, int step, Supplier<T> code) {
+    return foreign(kind, step, code);
+  }
+
+  /**
    * Makes the object of the last step's answer, as a child of this operation: a mapper or a
    * constructor that takes its time does not keep the caller beyond the deadline.
    */

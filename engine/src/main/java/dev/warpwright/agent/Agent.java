@@ -54,6 +54,7 @@ public final class Agent {
   private final int maxToolErrors;
   private final long maxStateBytes;
   private final RunPolicy policy;
+  private final Optional<Compaction> compaction;
   private final Optional<JsonType<?>> output;
   private final Optional<ObjectRequest<?>> asked;
   private final InvalidInput invalidInput;
@@ -74,6 +75,7 @@ public final class Agent {
     this.maxToolErrors = builder.maxToolErrors;
     this.maxStateBytes = builder.maxStateBytes;
     this.policy = builder.policy;
+    this.compaction = Optional.ofNullable(builder.compaction);
     this.output = Optional.ofNullable(builder.output);
     this.asked = output.map(type -> asked(type, builder.outputMode, builder.route));
     this.invalidInput = builder.invalidInput;
@@ -192,6 +194,15 @@ public final class Agent {
   }
 
   /**
+   * When the older part of a conversation is replaced by a summary.
+   *
+   * @return the options, if set
+   */
+  public Optional<Compaction> compaction() {
+    return compaction;
+  }
+
+  /**
    * What the final answer must be.
    *
    * @return the type of the object; empty if the answer is a text
@@ -277,6 +288,7 @@ public final class Agent {
     private int maxToolErrors = 8;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
     private RunPolicy policy = RunPolicy.NONE;
+    private @Nullable Compaction compaction;
     private @Nullable JsonType<?> output;
     private ObjectMode outputMode = ObjectMode.AUTO;
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
@@ -410,6 +422,18 @@ public final class Agent {
      */
     public Builder policy(RunPolicy policy) {
       this.policy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * Says when the older part of a conversation is replaced by a summary; {@link
+     * Invocation.Builder#withoutCompaction} switches that off for one invocation.
+     *
+     * @param compaction none by default
+     * @return this builder
+     */
+    public Builder compaction(Compaction compaction) {
+      this.compaction = Objects.requireNonNull(compaction, "compaction");
       return this;
     }
 

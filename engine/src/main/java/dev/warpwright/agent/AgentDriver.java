@@ -66,6 +66,7 @@ final class AgentDriver {
   private final RunLog log;
   private final RunLimits limits;
   private final RunEnd ends;
+  private final Optional<ContextCompaction> compaction;
   private final Approvals approvals;
   private final LateEnds lateEnds;
   private final AgentShow show;
@@ -86,6 +87,7 @@ final class AgentDriver {
     this.operation = invocation.operation();
     this.limits = invocation.limits();
     this.ends = new RunEnd(limits);
+    this.compaction = invocation.compaction();
     this.cancel = invocation.cancel();
     this.show = invocation.show();
     this.log = log;
@@ -195,6 +197,10 @@ final class AgentDriver {
   /** One model call, and the tools that it asks for. */
   private void step() {
     limits.requireStepLeft(log.state(), operation);
+    compaction.ifPresent(this::compact);
+    if (!goesOn()) {
+      return;
+    }
     OptionalInt mostOutput = limits.beforeModel(log.state(), operation);
     int number = log.state().nextStep();
     append(List.of(new StepStarted(number, log.state().messages().size())));
@@ -216,6 +222,16 @@ final class AgentDriver {
     } else {
       run(opened(number, message.toolCalls()), answer.parallelToolCalls());
     }
+  }
+
+  /** Replaces older messages if there are too many, durably, before the model is asked. */
+  private void compact(ContextCompaction by) {
+    by.due(log.state())
+        .ifPresent(
+            plan -> {
+              limits.beforeCompaction(log.state(), operation);
+              append(List.of(by.carryOut(plan, log.state())));
+            });
   }
 
   /** Ends the run with an answer that an earlier driver wrote and did not come to judge. */

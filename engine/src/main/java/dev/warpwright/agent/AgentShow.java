@@ -19,6 +19,7 @@ import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.StepStarted;
@@ -114,6 +115,10 @@ final class AgentShow {
   private void show(RunEvent event, RunState state) {
     switch (event) {
       case ApprovalDecided decision -> show(new ApprovalResolved(decision));
+      case ContextCompacted compacted ->
+          show(
+              new AgentEvent.Compaction(
+                  compacted.beforeStep(), compacted.messagesBefore(), compacted.messagesAfter()));
       case StepStarted start -> show(new StepStart(start.step()));
       case ModelResponded answer -> {
         answered = true;

@@ -418,7 +418,8 @@ public final class Agents {
       requireNotInterrupted(operation);
       limits.requireCheckable(operation);
       AgentShow show = AgentShow.none(operation);
-      return work.in(new LiveInvocation(agent, operation, limits, cancel, show)).of(agent);
+      return work.in(LiveInvocation.of(agent, operation, limits, invocation, cancel, show))
+          .of(agent);
     }
   }
 
@@ -444,7 +445,8 @@ public final class Agents {
               limits.requireCheckable(operation);
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, limits, cancel, show)).of(agent);
+              return work.in(LiveInvocation.of(agent, operation, limits, invocation, cancel, show))
+                  .of(agent);
             }
           };
       if (agent.asked().isPresent()) {

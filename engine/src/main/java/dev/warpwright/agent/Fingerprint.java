@@ -68,6 +68,17 @@ final class Fingerprint {
                         List.of(
                             object.mode().name(),
                             agent.output().orElseThrow().schema().canonical()))));
+    agent
+        .compaction()
+        .ifPresent(
+            options ->
+                parts.put(
+                    "compaction",
+                    digest(
+                        List.of(
+                            options.maxMessages().toString(),
+                            options.maxEstimatedInputTokens().toString(),
+                            options.keepRecentMessages()))));
     agent.reasoning().ifPresent(how -> parts.put("reasoning", digest(plain(how))));
     if (!agent.providerOptions().isEmpty()) {
       Map<String, Object> options = new TreeMap<>();

@@ -31,12 +31,14 @@ public final class Invocation {
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
   private final RunPolicy policy;
+  private final boolean compacts;
 
   private Invocation(Builder builder) {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
     this.policy = builder.policy;
+    this.compacts = builder.compacts;
   }
 
   /**
@@ -84,6 +86,15 @@ public final class Invocation {
     return policy;
   }
 
+  /**
+   * Whether the agent's {@link Compaction} is in force.
+   *
+   * @return true by default
+   */
+  public boolean compacts() {
+    return compacts;
+  }
+
   /** Shows the timeout; a scope may be private. */
   @Override
   public String toString() {
@@ -96,6 +107,7 @@ public final class Invocation {
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
     private RunPolicy policy = RunPolicy.NONE;
+    private boolean compacts = true;
 
     private Builder() {}
 
@@ -156,6 +168,16 @@ public final class Invocation {
      */
     public Builder policy(RunPolicy policy) {
       this.policy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * Switches the agent's {@link Compaction} off for this invocation.
+     *
+     * @return this builder
+     */
+    public Builder withoutCompaction() {
+      this.compacts = false;
       return this;
     }
 

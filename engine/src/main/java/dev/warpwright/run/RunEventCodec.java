@@ -67,6 +67,7 @@ public final class RunEventCodec {
       List.of(
               new Type(RunEvent.RunStarted.class, 1),
               new Type(RunEvent.StepStarted.class, 1),
+              new Type(RunEvent.ContextCompacted.class, 1),
               new Type(RunEvent.RouteBound.class, 1),
               new Type(RunEvent.ModelResponded.class, 1),
               new Type(RunEvent.ApprovalRequested.class, 1),

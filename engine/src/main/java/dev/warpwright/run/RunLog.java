@@ -236,8 +236,8 @@ public final class RunLog {
   }
 
   /**
-   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its end,
-   * that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
+   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its
+   * end, that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
    *
    * @param outcome what became of the call
    * @param callId the call
@@ -308,7 +308,7 @@ public final class RunLog {
   }
 
   private void requireRoom(List<RunEvent> added) {
-    long growth = added.stream().mapToLong(StateSize::of).sum();
+    long growth = added.stream().mapToLong(state::growth).sum();
     if (growth > 0) {
       full |= state.bytes() + growth > state.maxBytes();
       requireFits(state.bytes() + growth, state.maxBytes());

@@ -16,6 +16,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -69,6 +70,7 @@ public final class RunState {
   private boolean stepAnswered = true;
   private List<CallState> calls = List.of();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
+  private final List<ContextCompacted> compactions = new ArrayList<>();
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private int toolErrors;
@@ -128,9 +130,11 @@ public final class RunState {
     require(logged, logged.sequence() == sequence + 1, "sequences have no gaps");
     require(logged, !logged.time().isBefore(updatedAt), "times never decrease");
     require(logged, !isTerminal(), "nothing follows the end of a run");
+    long growth = growth(logged.event());
     switch (logged.event()) {
       case RunStarted again -> throw refused(logged, "a run starts once");
       case StepStarted event -> stepStarted(logged, event);
+      case ContextCompacted event -> contextCompacted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
       case ApprovalRequested event -> approvalRequested(logged, event);
@@ -148,7 +152,50 @@ public final class RunState {
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
-    bytes += StateSize.of(logged.event());
+    bytes += growth;
+  }
+
+  /** By how much an event makes the state larger, or smaller. */
+  long growth(RunEvent event) {
+    return event instanceof ContextCompacted compacted && replacesAPart(compacted)
+        ? StateSize.of(event)
+            - StateSize.freedBy(messages.subList(compacted.from(), compacted.to()))
+        : StateSize.of(event);
+  }
+
+  private boolean replacesAPart(ContextCompacted event) {
+    return event.from() >= 0
+        && event.from() + 2 <= event.to()
+        && event.to() < messages.size()
+        && event.messagesBefore() == messages.size()
+        && event.messagesAfter() == messages.size() - (event.to() - event.from()) + 1;
+  }
+
+  private void contextCompacted(LoggedEvent logged, ContextCompacted event) {
+    requireRunning(logged);
+    require(
+        logged,
+        event.beforeStep() == nextStep() && isBetweenSteps(),
+        "a conversation is compacted before a step");
+    require(
+        logged,
+        isDigest(event.sourceDigest()) && isDigest(event.resultDigest()),
+        "a digest is \"sha256:\" and 64 hex digits");
+    require(
+        logged,
+        replacesAPart(event) && event.tokensAfter() < event.tokensBefore(),
+        "a compaction makes one message of several and leaves the last");
+    require(
+        logged,
+        messages.get(event.to()).role() != Role.TOOL
+            && messages.subList(0, event.from()).stream().allMatch(m -> m.role() == Role.SYSTEM),
+        "a compaction leaves system messages, and no result of a tool without its call");
+    List<Message> part = messages.subList(event.from(), event.to());
+    part.clear();
+    messages.add(event.from(), ContextCompacted.message(event.summary()));
+    usage = usage.plus(event.usage());
+    cost.add(event.attempts());
+    compactions.add(event);
   }
 
   static boolean isDigest(String text) {
@@ -495,6 +542,15 @@ public final class RunState {
   }
 
   /**
+   * The summaries that took the place of older messages.
+   *
+   * @return the events, in order
+   */
+  public List<ContextCompacted> compactions() {
+    return List.copyOf(compactions);
+  }
+
+  /**
    * The calls of the current step while one of them has no result yet.
    *
    * @return the calls in order; empty if all are answered
@@ -606,7 +662,7 @@ public final class RunState {
   /**
    * The tokens so far.
    *
-   * @return the usage of all answered steps
+   * @return the usage of all answered steps and of summaries of the conversation
    */
   public Usage usage() {
     return usage;

@@ -10,6 +10,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -23,6 +24,7 @@ import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolStarted;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -48,6 +50,7 @@ final class StateSize {
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());
       case ToolFinished finished -> beyondReserve(of(finished.output()));
       case ToolReconciled found -> beyondReserve(found.output().map(StateSize::of).orElse(0L));
+      case ContextCompacted compacted -> of(ContextCompacted.message(compacted.summary()));
       case StepStarted none -> 0;
       case RouteBound none -> 0;
       case ToolStarted none -> 0;
@@ -59,6 +62,16 @@ final class StateSize {
       case RunCompleted none -> 0;
       case RunFailed none -> 0;
     };
+  }
+
+  /** By how much a state becomes smaller without these messages, at least. */
+  static long freedBy(List<Message> removed) {
+    return removed.stream()
+        .flatMap(message -> message.parts().stream())
+        .mapToLong(
+            part ->
+                part instanceof ToolResult result ? beyondReserve(of(result.output())) : of(part))
+        .sum();
   }
 
   private static long beyondReserve(long bytes) {

@@ -404,6 +404,25 @@ final class GoldenEvents {
             Optional.of(Json.parse("{\"n\":1.50}")),
             Optional.of(ObjectMode.NATIVE)));
     events.put("RunFailed", FAILURE);
+    events.put(
+        "ContextCompacted",
+        new RunEvent.ContextCompacted(
+            "run-1:compaction_" + "a".repeat(64),
+            4,
+            List.of(
+                RunEvent.ContextCompacted.Reason.MAX_MESSAGES,
+                RunEvent.ContextCompacted.Reason.MAX_ESTIMATED_INPUT_TOKENS),
+            "sha256:" + "4".repeat(64),
+            "sha256:" + "5".repeat(64),
+            1,
+            7,
+            9,
+            4,
+            3_000_000_000L,
+            120,
+            "She wants \"12.50\" back.",
+            USAGE,
+            List.of(SUCCEEDED)));
     return events;
   }
 

@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 16;
+  static final int TYPES = 17;
 
   private static final List<String> TEXTS =
       List.of(
@@ -145,6 +145,22 @@ final class RandomEvents {
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
       case 15 -> timedOut();
+      case 16 ->
+          new RunEvent.ContextCompacted(
+              text(),
+              random.nextInt(),
+              list(() -> one(RunEvent.ContextCompacted.Reason.values())),
+              text(),
+              text(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextLong(),
+              random.nextLong(),
+              text(),
+              usage(),
+              list(this::attempt));
       default -> throw new IllegalArgumentException("type " + type);
     };
   }

@@ -52,6 +52,7 @@ final class UnknownMembersTest {
         "CancelRequested",
         "RunCancelled",
         "RunTimedOut",
+        "ContextCompacted",
         "RunCompleted",
         "RunFailed");
   }
