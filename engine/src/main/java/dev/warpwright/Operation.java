@@ -741,6 +741,26 @@ public final class Operation implements AutoCloseable {
   }
 
   /**
+   * Asks guardrails of the program, as a child of this operation: one that takes its time does not
+   * keep the caller beyond the deadline.
+   *
+   * @param step the step
+   * @param guardrails asks them; throws what triggers
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  public void guard(int step, Runnable guardrails) {
+    var _ =
+        foreign(
+            "guardrails",
+            step,
+            () -> {
+              guardrails.run();
+              return true;
+            });
+  }
+
+  /**
    * Makes the object of the last step's answer, as a child of this operation: a mapper or a
    * constructor that takes its time does not keep the caller beyond the deadline.
    */

@@ -6,7 +6,6 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
-import dev.warpwright.model.Json;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
@@ -27,16 +26,10 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.StepStarted;
-import dev.warpwright.run.RunEvent.ToolFinished;
-import dev.warpwright.run.RunEvent.ToolReconciled;
-import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
-import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.tool.EffectClass;
-import dev.warpwright.tool.Reconciler.Finding;
-import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolEnd;
 import dev.warpwright.tool.ToolJournal;
@@ -72,13 +65,12 @@ final class AgentDriver {
   private final AgentShow show;
   private final String runId;
   private final ToolCaller caller;
+  private final Guard guard;
+  private final Doubts doubts;
   private final Journal journal = new Journal();
 
   /** A paid answer that is not written yet: it goes with what follows from it, whatever that is. */
   private final List<RunEvent> answered = new ArrayList<>();
-
-  /** The keys of calls about which a reconciler was asked, each once. */
-  private final Set<String> asked = new HashSet<>();
 
   private int toolRuns;
 
@@ -95,7 +87,10 @@ final class AgentDriver {
     this.lateEnds = lateEnds;
     this.runId = log.state().run().runId();
     RunStarted started = log.state().started();
-    this.caller = new ToolCaller(runId, started.metadata());
+    this.caller =
+        new ToolCaller(runId, Optional.of(agent.id()), started.metadata(), invocation.context());
+    this.guard = new Guard(agent, operation, caller);
+    this.doubts = new Doubts(agent.tools());
     if (started.imported()) {
       operation.goesOnWith(started.messages());
     }
@@ -116,18 +111,12 @@ final class AgentDriver {
   void drive() {
     try {
       show.starts(log, agent.maxSteps());
-      if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
-        askAboutDoubts(); // of a driver that is gone
-      } else if (goesOn() && log.state().isBetweenSteps()) {
-        limits.requireStepLeft(log.state(), operation); // before anything else is done
+      askAboutDoubts();
+      if (goesOn()) {
+        begin();
       }
-      log.state().finalAnswer().filter(left -> goesOn()).ifPresent(this::endWith);
       while (goesOn()) {
-        if (log.state().calls().isEmpty()) {
-          step();
-        } else {
-          settle();
-        }
+        next();
       }
       endCancel();
     } catch (WarpwrightException e) {
@@ -156,7 +145,7 @@ final class AgentDriver {
     boolean known = log.state().cancellation().isPresent();
     log.append(events);
     if (!known && log.state().cancellation().isPresent()) {
-      cancel.cancelRun();
+      cancel.cancelRequested();
     }
     show.written(log);
   }
@@ -174,8 +163,18 @@ final class AgentDriver {
     if (log.hasFailed()) {
       throw thrown;
     }
+    if (cancel.isLost()) {
+      throw new ConflictException(
+          "The driver of run " + runId + " lost its lease; another one goes on with it.",
+          thrown,
+          operation.trace().ofRun(runId));
+    }
     try {
-      end(thrown.kind(), String.valueOf(thrown.getMessage()));
+      if (isHandedBack(thrown)) {
+        handBack();
+      } else {
+        end(thrown.kind(), String.valueOf(thrown.getMessage()), Guard.events(thrown, log.state()));
+      }
     } catch (RuntimeException | Error broken) {
       broken.addSuppressed(thrown);
       throw broken;
@@ -184,13 +183,37 @@ final class AgentDriver {
 
   /** Writes down that something else was thrown: its class, as its message may hold anything. */
   private void recordUnexpected(Throwable thrown) {
-    if (log.hasFailed()) {
+    if (log.hasFailed() || cancel.isLost()) {
       return;
     }
     try {
-      end(FailureKind.INTERNAL, "Unexpected " + thrown.getClass().getName() + ".");
+      end(FailureKind.INTERNAL, "Unexpected " + thrown.getClass().getName() + ".", List.of());
     } catch (RuntimeException | Error broken) {
       thrown.addSuppressed(broken);
+    }
+  }
+
+  /** What comes first in each invocation, before any model or tool. */
+  private void begin() {
+    RunState state = log.state();
+    guard.requireNoneTriggered(state);
+    if (state.calls().isEmpty() && !state.hasFinalAnswer()) {
+      limits.requireStepLeft(state, operation);
+    }
+    guard.requireInputPasses(state);
+  }
+
+  private void next() {
+    RunState state = log.state();
+    guard.requireNoneTriggered(state); // by a tool
+    if (!state.calls().isEmpty()) {
+      settle();
+    } else if (state.hasFinalAnswer()) {
+      RunCompleted end = completed(state);
+      guard.requireOutputPasses(state);
+      write(List.of(end));
+    } else {
+      step();
     }
   }
 
@@ -214,6 +237,8 @@ final class AgentDriver {
     Optional<RunFailed> cutOff = cutOff(answer);
     if (cutOff.isPresent()) {
       write(List.of(cutOff.get()));
+    } else if (message.toolCalls().isEmpty() && guard.asksAboutOutput()) {
+      write(List.of()); // it is paid for, whatever becomes of it
     } else if (message.toolCalls().isEmpty()) {
       RunState state = log.state();
       String text = state.text() + message.text();
@@ -234,14 +259,16 @@ final class AgentDriver {
             });
   }
 
-  /** Ends the run with an answer that an earlier driver wrote and did not come to judge. */
-  private void endWith(Message message) {
-    RunState state = log.state();
+  /** The end by an answer that is written already. */
+  private RunCompleted completed(RunState state) {
     ModelResponse answer =
         new ModelResponse(
-            message, state.finishReason().orElseThrow(), Usage.ABSENT, Optional.empty());
+            state.messages().getLast(),
+            state.finishReason().orElseThrow(),
+            Usage.ABSENT,
+            Optional.empty());
     Target target = state.target().orElseThrow();
-    write(List.of(completed(state.text(), state.step(), state.usage(), target, answer)));
+    return completed(state.text(), state.step(), state.usage(), target, answer);
   }
 
   /** The end by an answer that asks for no tool; the object in it is read, if it must be one. */
@@ -312,7 +339,6 @@ final class AgentDriver {
    */
   private void settle() {
     int step = log.state().step();
-    askAboutDoubts();
     if (waitsForVerdicts(step, Set.of()) || endsAsIntended() || log.state().calls().isEmpty()) {
       return;
     }
@@ -324,33 +350,9 @@ final class AgentDriver {
     ToolRunner runner = operation.tools(false, caller, journal);
     for (CallState call : log.state().calls()) {
       if (call.needsVerdict()) {
-        ask(runner, call).ifPresent(found -> append(List.of(found)));
+        found(doubts.ask(runner, call));
       }
     }
-  }
-
-  /** Asks the tool's reconciler; empty if nobody can tell. */
-  private Optional<RunEvent> ask(ToolRunner runner, CallState call) {
-    ToolStarted intent = call.started().orElseThrow();
-    Optional<Tool> tool = agent.tools().find(intent.tool());
-    if (tool.isEmpty()) {
-      return Optional.empty();
-    }
-    String decidedBy = "reconciler of " + intent.tool();
-    return switch (runner.reconcile(tool.get(), call.call(), intent.key())) {
-      case Finding.Executed(Json output) ->
-          Optional.of(verdict(intent, Verdict.SUCCEEDED, Optional.of(output), decidedBy));
-      case Finding.Failed(String message) ->
-          Optional.of(verdict(intent, Verdict.FAILED, Optional.of(Json.of(message)), decidedBy));
-      case Finding.NotExecuted none ->
-          Optional.of(verdict(intent, Verdict.NOT_EXECUTED, Optional.empty(), decidedBy));
-      case Finding.Unknown nothing -> Optional.empty();
-    };
-  }
-
-  private static RunEvent verdict(
-      ToolStarted intent, Verdict verdict, Optional<Json> output, String decidedBy) {
-    return new ToolReconciled(intent.callId(), intent.key(), verdict, output, decidedBy);
   }
 
   /**
@@ -361,7 +363,7 @@ final class AgentDriver {
     int step = open.getFirst().step();
     OperationTrace trace = operation.trace();
     Preflight preflight =
-        operation.judge(step, () -> Preflight.of(agent, runId, open, approvals, trace));
+        operation.judge(step, () -> Preflight.of(agent, caller, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));
@@ -383,9 +385,11 @@ final class AgentDriver {
     Set<String> unknown = new HashSet<>();
     List<RunEvent> neverBegun = new ArrayList<>();
     Optional<ToolRun> failed = Optional.empty();
+    boolean guarded = false;
     for (int i = 0; i < runs.size(); i++) {
       switch (ends.get(i)) {
         case ToolEnd.Known known -> {
+          guarded |= known.guardrail().isPresent();
           if (known.error() && failed.isEmpty()) {
             failed = Optional.of(runs.get(i));
           }
@@ -399,8 +403,8 @@ final class AgentDriver {
     if (operation.end(step).isEmpty()) {
       unknown.removeIf(callId -> findsOut(runner, callId));
     }
-    if (waitsForVerdicts(step, unknown)) {
-      return;
+    if (waitsForVerdicts(step, unknown) || guarded) {
+      return; // what comes next is the end
     }
     if (failed.isPresent() && agent.toolExecution().stopOnError()) {
       throw new ToolFailedException(
@@ -412,19 +416,20 @@ final class AgentDriver {
     }
   }
 
-  /**
-   * Asks the reconciler of a call that has just ended without an outcome; whether that gave one.
-   * Once a call: whoever hears again and again that nothing was done would try for ever.
-   */
+  /** Asks about a call that has just ended without an outcome; whether that gave one. */
   private boolean findsOut(ToolRunner runner, String callId) {
-    Optional<CallState> call =
-        log.state().inDoubt().stream().filter(each -> each.call().id().equals(callId)).findFirst();
-    if (call.isEmpty() || !asked.add(call.get().started().orElseThrow().key())) {
-      return false;
+    return log.state().inDoubt().stream()
+        .filter(each -> each.call().id().equals(callId))
+        .findFirst()
+        .map(call -> found(doubts.askOnce(runner, call)))
+        .orElse(false);
+  }
+
+  private boolean found(List<RunEvent> verdict) {
+    if (!verdict.isEmpty()) {
+      append(verdict);
     }
-    Optional<RunEvent> verdict = ask(runner, call.get());
-    verdict.ifPresent(found -> append(List.of(found)));
-    return verdict.isPresent();
+    return !verdict.isEmpty();
   }
 
   /**
@@ -435,6 +440,9 @@ final class AgentDriver {
    */
   private boolean waitsForVerdicts(int step, Set<String> unknown) {
     Optional<WarpwrightException> end = operation.end(step);
+    if (end.isPresent() && isHandedBack(end.get())) {
+      throw end.get(); // the next driver asks about the doubts, or lets the run wait
+    }
     Set<String> awaited = new HashSet<>(unknown);
     awaited.addAll(RunEnd.needingVerdicts(log.state()));
     if (!awaited.isEmpty()) {
@@ -465,13 +473,29 @@ final class AgentDriver {
   }
 
   /** Ends the run by a failure or, while it needs a verdict, records that it would have ended. */
-  private void end(FailureKind kind, String message) {
+  private void end(FailureKind kind, String message, List<RunEvent> why) {
     takeInCancel();
     if (goesOn()) {
       Set<String> awaited = RunEnd.needingVerdicts(log.state());
-      write(List.of(ends.after(log, kind, message, attemptsOfThisStep(), awaited)));
+      List<RunEvent> events = new ArrayList<>(why);
+      events.add(ends.after(log, kind, message, attemptsOfThisStep(), awaited));
+      write(events);
     }
     endCancel(); // also if the failure came too late
+  }
+
+  /** Whether nothing but the worker's stop ends this. */
+  private boolean isHandedBack(WarpwrightException end) {
+    return end instanceof OperationCancelledException && cancel.isHandedBack();
+  }
+
+  /** Leaves the run as it stands, with what was paid for; one that is to be cancelled ends. */
+  private void handBack() {
+    takeInCancel();
+    if (goesOn()) {
+      write(List.of());
+    }
+    endCancel();
   }
 
   /** Reads the request to cancel of which this driver was told and has not read it yet. */
@@ -495,16 +519,14 @@ final class AgentDriver {
       return runs.stream()
           .filter(run -> run.tool().effect() != EffectClass.PURE)
           .filter(written::add)
-          .<RunEvent>map(Journal::intent)
+          .<RunEvent>map(ToolEvents::intent)
           .toList();
     }
 
     /** That a ONCE tool did not run although its intent was written: the end came first. */
     Optional<RunEvent> withdrawal(ToolRun run) {
       return run.tool().effect() == EffectClass.ONCE && written.contains(run) && isInDoubt(run)
-          ? Optional.of(
-              verdict(
-                  intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it never began"))
+          ? Optional.of(Doubts.notExecuted(ToolEvents.intent(run), "driver: it never began"))
           : Optional.empty();
     }
 
@@ -512,18 +534,6 @@ final class AgentDriver {
     private boolean isInDoubt(ToolRun run) {
       return log.state().inDoubt().stream()
           .anyMatch(call -> call.isInDoubt(run.call().id(), run.key()));
-    }
-
-    private static ToolStarted intent(ToolRun run) {
-      return new ToolStarted(
-          run.step(),
-          run.ordinal(),
-          run.call().id(),
-          run.tool().name(),
-          run.tool().effect(),
-          run.call().input(),
-          run.key(),
-          run.attempt());
     }
 
     @Override
@@ -539,60 +549,21 @@ final class AgentDriver {
     @Override
     public void ended(ToolRun run, ToolEnd.Known end) {
       if (!end.executed()) {
-        append(refused(run, end));
+        append(ToolEvents.refused(run, end));
         return;
       }
       try {
-        append(executed(run, finished(run, end)));
+        append(ToolEvents.executed(run, end));
       } catch (LimitExceededException full) {
-        // It has acted, and the log must say so: a short text always fits.
-        Json text = Json.of("The output of the tool is too large for the run's state.");
-        ToolEnd.Known instead =
-            new ToolEnd.Known(text, true, true, Optional.empty(), end.duration());
-        append(executed(run, finished(run, instead)));
+        // It has acted, and the log must say so.
+        append(ToolEvents.executed(run, ToolEvents.shortened(end)));
         throw full;
       }
     }
 
-    /** That a call was refused at the last moment, perhaps after its intent was written. */
-    private List<RunEvent> refused(ToolRun run, ToolEnd.Known end) {
-      List<RunEvent> events = new ArrayList<>(2);
-      if (run.tool().effect() != EffectClass.PURE) {
-        events.add(
-            verdict(intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it was refused"));
-      }
-      events.add(
-          new ToolFinished(
-              run.call().id(),
-              run.tool().name(),
-              Optional.empty(),
-              false,
-              end.output(),
-              true,
-              end.duration()));
-      return events;
-    }
-
-    private static List<RunEvent> executed(ToolRun run, ToolFinished finished) {
-      return run.tool().effect() == EffectClass.PURE
-          ? List.of(intent(run), finished)
-          : List.of(finished);
-    }
-
-    private static ToolFinished finished(ToolRun run, ToolEnd.Known end) {
-      return new ToolFinished(
-          run.call().id(),
-          run.tool().name(),
-          Optional.of(run.key()),
-          true,
-          end.output(),
-          end.error(),
-          end.duration());
-    }
-
     @Override
     public void endedLate(ToolRun run, ToolEnd.Known end) {
-      lateEnds.tell(finished(run, end));
+      lateEnds.tell(ToolEvents.finished(run, end));
     }
   }
 }

@@ -155,6 +155,9 @@ public record AgentResult(
     return switch (status()) {
       case COMPLETED -> this;
       case FAILED -> throw failure().orElseThrow();
+      case WAITING ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED, "Run %s waits.".formatted(run()), run().runId(), true);
       case WAITING_APPROVAL ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,
@@ -179,6 +182,12 @@ public record AgentResult(
               "Run %s is being cancelled.".formatted(run()),
               run().runId(),
               false);
+      case QUEUED ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s is queued; nobody has begun to drive it.".formatted(run()),
+              run().runId(),
+              true);
       case TIMED_OUT ->
           throw new RunFailedException(
               FailureKind.DEADLINE,

@@ -19,18 +19,22 @@ import dev.warpwright.model.Target;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunDriver;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEventCodec;
+import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
@@ -41,6 +45,7 @@ import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +74,8 @@ import org.jspecify.annotations.Nullable;
 public final class Agents {
   private static final String NAME = "agent"; // of its operations
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration STORE_PATIENCE = Duration.ofSeconds(30);
+  private static final Writer QUEUER = Writer.outside("enqueue");
 
   private final Gateway gateway;
   private final RunStore store;
@@ -170,10 +177,11 @@ public final class Agents {
   /**
    * The runs of the store.
    *
-   * @return the operator's view
+   * @return the operator's view, with the gateway's clock and the signer of these agents
    */
   public Runs runs() {
-    return Runs.in(store);
+    Runs runs = Runs.in(store, time);
+    return approvals.signer().map(runs::signedBy).orElse(runs);
   }
 
   /**
@@ -226,12 +234,99 @@ public final class Agents {
 
   /** What a request comes to; checks it. */
   private Work starting(AgentRequest request) {
-    boolean imported = isImport(request);
     Map<String, String> fingerprint = Fingerprint.of(request);
+    NewRun checked = checked(request, fingerprint);
+    return live ->
+        start(live, new NewRun(checked.run(), time.now(), checked.started()), fingerprint);
+  }
+
+  private NewRun checked(AgentRequest request, Map<String, String> fingerprint) {
+    boolean imported = isImport(request);
     RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
     RunStarted started = started(request, fingerprint, imported);
     RunLog.requireFits(started);
-    return live -> start(live, new NewRun(run, time.now(), started), fingerprint);
+    return new NewRun(run, time.now(), started);
+  }
+
+  /**
+   * Queues a run: whoever drives its agent, a {@link dev.warpwright.run.Worker} of any process on
+   * the store or a caller that asks under the same key, begins it. Returns as soon as that is
+   * durable; {@link Runs#state} tells how far the run is.
+   *
+   * <p>Under an idempotency key that belongs to the same request already this gives that run,
+   * whatever became of it, and queues nothing.
+   *
+   * @param request what is asked; its invocation must be {@link Invocation#DEFAULT}, since the
+   *     options of who drives the run count, see {@link #driver(Invocation, Agent...)}
+   * @return the run
+   * @throws InvalidRequestException if the request breaks a rule; nothing was queued
+   * @throws ConflictException if the key belongs to another request, or the run id exists
+   * @throws LimitExceededException if what is asked is larger than the state of the run may be
+   */
+  public RunKey enqueue(AgentRequest request) {
+    if (request.invocation() != Invocation.DEFAULT) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A request that is queued has no invocation: its options are given to the driver.");
+    }
+    Map<String, String> fingerprint = Fingerprint.of(request);
+    NewRun queued = checked(request, fingerprint);
+    Deadline deadline = Deadline.after(time, STORE_PATIENCE);
+    List<LoggedEvent> log =
+        List.of(new LoggedEvent(queued.run(), 1, QUEUER, queued.time(), queued.started()));
+    try {
+      store.adopt(log, RunState.of(log).standing(), deadline);
+      return queued.run();
+    } catch (ConflictException e) {
+      RunKey taken =
+          request
+              .idempotencyKey()
+              .flatMap(key -> store.find(request.scope(), key, deadline))
+              .orElseThrow(() -> e);
+      RunState state = RunState.of(store.load(taken, 1, deadline));
+      requireSame(taken, state.started().fingerprint(), fingerprint, OperationTrace.NONE);
+      return taken;
+    }
+  }
+
+  /**
+   * What a {@link dev.warpwright.run.Worker} drives runs of agents with; see {@link
+   * #driver(Invocation, Agent...)}.
+   *
+   * @param driven the agents, at least one, each with an id of its own
+   * @return the driver
+   * @throws InvalidRequestException if there is no agent, or two have the same id
+   */
+  public RunDriver driver(Agent... driven) {
+    return driver(Invocation.DEFAULT, driven);
+  }
+
+  /**
+   * What a {@link dev.warpwright.run.Worker} on the store of these agents drives runs with. Each
+   * run that it takes up goes on like one that is {@linkplain #resume(Agent, RunKey,
+   * ApprovalDecision...) resumed}; one that is bound to other targets than its agent has now is
+   * refused.
+   *
+   * @param invocation the options of each invocation
+   * @param driven the agents, at least one, each with an id of its own
+   * @return the driver
+   * @throws InvalidRequestException if there is no agent, or two have the same id
+   */
+  public RunDriver driver(Invocation invocation, Agent... driven) {
+    return new AgentRunDriver(this, invocation, driven);
+  }
+
+  /** Drives a run that a worker has taken up. */
+  void drive(Agent agent, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
+    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    cancel.handsBackOn(handBack);
+    var _ =
+        call(
+            agent,
+            List.of(),
+            invocation,
+            cancel,
+            live -> resumeOwned(live, taken.run(), taken.owner(), OptionalLong.empty(), List.of()));
   }
 
   private AgentResult start(LiveInvocation live, NewRun fresh, Map<String, String> fingerprint) {
@@ -412,8 +507,14 @@ public final class Agents {
 
   /** Works on the calling thread. */
   private AgentResult call(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    return call(agent, begun, invocation, new CancelWatch(invocation, store, time), work);
+  }
+
+  private AgentResult call(
+      Agent agent, List<Message> begun, Invocation invocation, CancelWatch watch, Work work) {
+    invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
-    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+    try (CancelWatch cancel = watch;
         Operation operation = open(agent, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
       limits.requireCheckable(operation);
@@ -432,6 +533,7 @@ public final class Agents {
 
   /** Works on a thread of its own. */
   private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    invocation.requireContextOf(agent);
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     RunLimits limits = new RunLimits(agent, invocation, time);
@@ -471,8 +573,8 @@ public final class Agents {
       Operation operation) {
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
-      var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
-      store.adopt(log, state.status(), operation.deadline());
+      var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions, time.now()));
+      store.adopt(log, state.standing(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
       throw differs(state.run(), operation);
     }
@@ -603,7 +705,8 @@ public final class Agents {
         agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
-        imported);
+        imported,
+        Optional.empty());
   }
 
   /** Work on an owned run. */
@@ -618,10 +721,11 @@ public final class Agents {
   private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
     Operation operation = live.operation();
     AgentResult result;
-    try (Hold hold = new Hold(store, run, owner, time, this::tell);
+    try (Hold hold = new Hold(store, run, owner, time, live.cancel().isOfWorker(), this::tell);
         operation) {
       live.cancel().begins(run);
       result = work.run(hold);
+      hold.ends();
     }
     return result.driven() ? result.ran(operation.tasks()) : result;
   }
@@ -667,9 +771,10 @@ public final class Agents {
           if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
             throw differs(run, operation);
           }
+          requireBoundTo(live.agent(), log.state());
           live.show().begins(log);
           hold.begins(log);
-          if (goOn(live.agent(), operation, log, decisions)) {
+          if (goOn(live, log, decisions)) {
             return drive(live, log, hold);
           }
           live.show().written(log);
@@ -678,21 +783,36 @@ public final class Agents {
   }
 
   /** Writes the decisions and that the run goes on, if it does. */
-  private boolean goOn(
-      Agent agent, Operation operation, RunLog log, List<ApprovalDecision> decisions) {
-    RunState state = log.state();
-    List<RunEvent> events =
-        operation.judge(state.step(), () -> whatToWrite(agent, state, decisions));
-    if (!events.isEmpty()) {
-      log.append(events);
+  private boolean goOn(LiveInvocation live, RunLog log, List<ApprovalDecision> decisions) {
+    boolean wrote = write(live, log, decisions);
+    if (wrote && log.state().status() == RunStatus.WAITING_APPROVAL) {
+      // What was left open may have been decided from outside just before.
+      var _ = write(live, log, List.of());
     }
     return log.state().status() == RunStatus.RUNNING
         || log.state().status() == RunStatus.CANCEL_REQUESTED;
   }
 
+  private boolean write(LiveInvocation live, RunLog log, List<ApprovalDecision> decisions) {
+    RunState state = log.state();
+    Instant now = live.cancel().isOfWorker() ? later(time.now(), state.standing()) : time.now();
+    List<RunEvent> events =
+        live.operation()
+            .judge(state.step(), () -> whatToWrite(live.agent(), state, decisions, now));
+    if (!events.isEmpty()) {
+      log.append(events);
+    }
+    return !events.isEmpty();
+  }
+
+  /** What the store has given as due is so, also where this process's clock is behind. */
+  private static Instant later(Instant now, Standing standing) {
+    return standing.due().filter(now::isBefore).orElse(now);
+  }
+
   private List<RunEvent> whatToWrite(
-      Agent agent, RunState state, List<ApprovalDecision> decisions) {
-    List<RunEvent> events = approvals.decided(state, decisions);
+      Agent agent, RunState state, List<ApprovalDecision> decisions, Instant now) {
+    List<RunEvent> events = approvals.decided(state, decisions, now);
     boolean decided = events.size() == state.pendingApprovals().size();
     causeToGoOn(agent, state, decided).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
@@ -707,8 +827,10 @@ public final class Agents {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
       case CANCELLED, TIMED_OUT -> Optional.empty();
+      case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
+      case WAITING -> Optional.empty(); // flows only
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))
@@ -737,7 +859,7 @@ public final class Agents {
     while (true) {
       List<LoggedEvent> log = load(run, operation);
       RunState state = RunState.of(log);
-      requireSame(run, state.started().fingerprint(), fingerprint, operation);
+      requireSame(run, state.started().fingerprint(), fingerprint, operation.trace());
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
       if (leaveIt || causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
         return asItStands(log);
@@ -784,14 +906,14 @@ public final class Agents {
   }
 
   private static void requireSame(
-      RunKey run, Map<String, String> recorded, Map<String, String> asked, Operation operation) {
+      RunKey run, Map<String, String> recorded, Map<String, String> asked, OperationTrace trace) {
     List<String> differences = Fingerprint.differences(recorded, asked);
     if (!differences.isEmpty()) {
       throw new ConflictException(
           "The idempotency key belongs to run %s, which was asked something else: it differs in %s."
               .formatted(run, String.join(", ", differences)),
           null,
-          operation.trace().ofRun(run.runId()));
+          trace.ofRun(run.runId()));
     }
   }
 

@@ -33,6 +33,10 @@ final class Approvals {
     this.signer = signer;
   }
 
+  Optional<ApprovalSigner> signer() {
+    return signer;
+  }
+
   ApprovalRequested request(String runId, CallState call, Tool tool) {
     Optional<Instant> expiresAt = tool.approvalExpiry().map(time.now()::plus);
     return ApprovalSignatures.sign(request(runId, call, tool, expiresAt, Optional.empty()), signer);
@@ -76,8 +80,8 @@ final class Approvals {
    * @throws InvalidRequestException if a decision names no request of the run
    * @throws dev.warpwright.model.ConflictException if one is decided already
    */
-  List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions) {
-    return Decisions.events(state, decisions, time.now(), signer);
+  List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions, Instant now) {
+    return Decisions.events(state, decisions, now, signer);
   }
 
   /**

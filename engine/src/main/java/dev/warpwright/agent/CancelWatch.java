@@ -1,27 +1,26 @@
 package dev.warpwright.agent;
 
 import dev.warpwright.model.WarpwrightException;
-import dev.warpwright.run.RunEvent;
-import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that cancels an invocation: the caller's handle, and a request in the log of its run.
+ * All that cancels an invocation: the caller's handle, a request in the log of its run, the loss of
+ * the run, and a worker that stops.
  *
  * <p>Closed after the run was handed back. A request that came when the driver had looked for the
  * last time, and before it let go, has met an owner and been left to it; so it is carried out here.
  */
-final class CancelWatch implements AutoCloseable {
+public final class CancelWatch implements RunListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CancelWatch.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -30,40 +29,70 @@ final class CancelWatch implements AutoCloseable {
   private final Cancellation handle = new Cancellation();
   private final Cancellation.@Nullable Registration caller;
   private volatile boolean requested; // set by whoever asks for the cancel
+  private volatile boolean lost; // set by the store
+  private volatile boolean handedBack; // set by the worker
+  private Cancellation.@Nullable Registration worker; // owner thread only
   private @Nullable RunKey run; // owner thread only
   private RunStore.@Nullable Watch watch; // owner thread only
 
-  CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
+  public CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
     this.store = store;
     this.time = time;
     this.caller = invocation.cancellation().map(by -> by.onCancel(handle::cancel)).orElse(null);
   }
 
   /** What cancels the operation. */
-  Cancellation handle() {
+  public Cancellation handle() {
     return handle;
   }
 
-  /** Called when the invocation owns a run, before it reads the log. */
-  void begins(RunKey owned) {
-    run = owned;
-    watch = store.watch(owned, this::written);
+  /** Lets a worker, whose run this is, have it back unfinished. */
+  public void handsBackOn(Cancellation asked) {
+    worker =
+        asked.onCancel(
+            why -> {
+              handedBack = true;
+              handle.cancel(why);
+            });
   }
 
-  private void written(List<RunEvent> events) {
-    if (events.stream().anyMatch(CancelRequested.class::isInstance)) {
-      cancelRun();
-    }
+  /** Whether the invocation is a worker's, which hands back a run that could not be begun. */
+  public boolean isOfWorker() {
+    return worker != null;
+  }
+
+  /** Whether the run is to be left as it stands, for another driver to go on with. */
+  public boolean isHandedBack() {
+    return handedBack;
+  }
+
+  /** Called when the invocation owns a run, before it reads the log. */
+  public void begins(RunKey owned) {
+    run = owned;
+    watch = store.watch(owned, this);
   }
 
   /** Stops what the invocation does, since its run is to be cancelled. */
-  void cancelRun() {
+  @Override
+  public void cancelRequested() {
     requested = true;
     handle.cancel("the run was cancelled");
   }
 
+  /** Stops what the invocation does; how far it came is for the next driver to find out. */
+  @Override
+  public void lost() {
+    lost = true;
+    handle.cancel("the run's lease was lost");
+  }
+
+  /** Whether the run is not this invocation's any more, so that it must write nothing. */
+  public boolean isLost() {
+    return lost;
+  }
+
   /** Whether somebody asked to cancel the run. */
-  boolean isRequested() {
+  public boolean isRequested() {
     return requested;
   }
 
@@ -74,6 +103,9 @@ final class CancelWatch implements AutoCloseable {
     }
     if (caller != null) {
       caller.close();
+    }
+    if (worker != null) {
+      worker.close();
     }
     if (run != null && requested) {
       try {

@@ -19,20 +19,29 @@ import org.jspecify.annotations.Nullable;
  * <p>When it is closed the run is handed back. Only then late ends of tools may be written, and it
  * is told that the run needs a person, who may act at once.
  */
-final class Hold implements AutoCloseable {
+public final class Hold implements AutoCloseable {
   private final RunStore store;
   private final RunKey run;
   private final Writer owner;
   private final LateEnds lateEnds;
   private final Consumer<DecisionNeeded> tell;
+  private final boolean ofWorker;
+  private boolean done;
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
-  Hold(RunStore store, RunKey run, Writer owner, TimeSource time, Consumer<DecisionNeeded> tell) {
+  public Hold(
+      RunStore store,
+      RunKey run,
+      Writer owner,
+      TimeSource time,
+      boolean ofWorker,
+      Consumer<DecisionNeeded> tell) {
     this.store = store;
     this.run = run;
     this.owner = owner;
     this.lateEnds = new LateEnds(store, run, time);
+    this.ofWorker = ofWorker;
     this.tell = tell;
   }
 
@@ -42,15 +51,27 @@ final class Hold implements AutoCloseable {
   }
 
   /** Called with the run's log before anything is done. */
-  void begins(RunLog found) {
+  public void begins(RunLog found) {
     log = found;
     awaitedBefore = awaited(found.state());
+  }
+
+  /** Called when what is to be done with the run is done. */
+  public void ends() {
+    done = true;
+  }
+
+  /** Whether the run could not even be begun; a worker hands it back later, with its problem. */
+  private boolean isLeftToWorker() {
+    return ofWorker && !done && (log == null || !log.hasProgressed());
   }
 
   @Override
   public void close() {
     try {
-      store.release(run, owner);
+      if (!isLeftToWorker()) {
+        store.release(run, owner);
+      }
     } finally {
       if (log == null || log.hasFailed()) {
         lateEnds.driverFailed();

@@ -2,6 +2,7 @@ package dev.warpwright.agent;
 
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
@@ -56,7 +57,13 @@ final class LateEnds {
 
   /** Called once the driver has handed the run back, whose state it left so. */
   void driverLeft(RunState state) {
-    leftAt = state.status() == RunStatus.NEEDS_RECONCILIATION ? state.sequence() : 0;
+    boolean handedBackInDoubt =
+        state.status() == RunStatus.RUNNING
+            && state.calls().stream().anyMatch(CallState::needsVerdict);
+    leftAt =
+        handedBackInDoubt || state.status() == RunStatus.NEEDS_RECONCILIATION
+            ? state.sequence()
+            : 0;
     left.countDown();
   }
 
@@ -98,7 +105,7 @@ final class LateEnds {
       return;
     }
     try {
-      Optional<Writer> owner = store.acquire(run, patience());
+      Optional<Writer> owner = store.borrow(run, patience());
       if (owner.isPresent()) {
         try {
           append(end, owner.get());

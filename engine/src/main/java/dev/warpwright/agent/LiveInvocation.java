@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param compaction replaces older messages, if that is wanted
  * @param cancel all that cancels it
  * @param show who sees what it does
+ * @param context what the program gave to its tools and guardrails
  */
 record LiveInvocation(
     Agent agent,
@@ -19,7 +20,8 @@ record LiveInvocation(
     RunLimits limits,
     Optional<ContextCompaction> compaction,
     CancelWatch cancel,
-    AgentShow show) {
+    AgentShow show,
+    Optional<Object> context) {
   static LiveInvocation of(
       Agent agent,
       Operation operation,
@@ -32,6 +34,7 @@ record LiveInvocation(
             .compaction()
             .filter(options -> invocation.compacts())
             .map(options -> new ContextCompaction(options, operation, invocation.budgetScope()));
-    return new LiveInvocation(agent, operation, limits, compaction, cancel, show);
+    return new LiveInvocation(
+        agent, operation, limits, compaction, cancel, show, invocation.context());
   }
 }

@@ -2,7 +2,6 @@ package dev.warpwright.agent;
 
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
-import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.RunFailed;
@@ -15,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * What is written when something keeps a run from going on: its end or, while the outcome of a tool
@@ -66,10 +64,7 @@ final class RunEnd {
 
   /** The calls that need a verdict before the run can go on or end. */
   static Set<String> needingVerdicts(RunState state) {
-    return state.calls().stream()
-        .filter(CallState::needsVerdict)
-        .map(call -> call.call().id())
-        .collect(Collectors.toCollection(HashSet::new));
+    return new HashSet<>(state.needingVerdicts());
   }
 
   private static boolean isResumable(FailureKind kind) {
@@ -100,6 +95,8 @@ final class RunEnd {
           OUTPUT_SCHEMA,
           OUTPUT_REFUSAL,
           OUTPUT_TRUNCATION,
+          NON_DETERMINISM,
+          GUARDRAIL,
           PROVIDER_TOOL -> // to ask the model again would run the provider's tool again
           false;
     };

@@ -443,7 +443,8 @@ public final class Batch<T> {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT -> BatchItem.Outcome.FAILED;
+      case QUEUED, WAITING, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
+          BatchItem.Outcome.FAILED;
     };
   }
 

@@ -11,7 +11,7 @@ import java.util.List;
  * @param writer who writes
  * @param time the time of the events, not earlier than that of the last one
  * @param events what happened, at least one event
- * @param status where the run stands after them
+ * @param standing where the run stands after them
  */
 public record Append(
     RunKey run,
@@ -19,7 +19,7 @@ public record Append(
     Writer writer,
     Instant time,
     List<RunEvent> events,
-    RunStatus status) {
+    Standing standing) {
   /** Checks that there is something to append, and copies the list. */
   public Append {
     events = List.copyOf(events);

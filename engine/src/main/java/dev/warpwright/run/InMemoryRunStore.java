@@ -5,17 +5,22 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TimeSource;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The store of {@link RunStore#inMemory()}: maps behind one lock, which is never held long. */
@@ -30,13 +35,24 @@ final class InMemoryRunStore implements RunStore {
           .reversed()
           .thenComparing(summary -> summary.run().runId());
 
+  private static final Comparator<Map.Entry<RunKey, Run>> LONGEST_DUE =
+      Comparator.<Map.Entry<RunKey, Run>, Instant>comparing(
+              entry -> entry.getValue().standing.due().orElse(Instant.MAX))
+          .thenComparing(entry -> entry.getKey().runId());
+
+  private final TimeSource time;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition released = lock.newCondition();
   private final Map<RunKey, Run> runs = new HashMap<>(); // guarded by lock
   private final Map<Claimed, RunKey> claims = new HashMap<>(); // guarded by lock
   private final RunWatches watches = new RunWatches();
+  private Set<String> announced = Set.of(); // guarded by lock
   private long owners; // guarded by lock
   private boolean closed; // guarded by lock
+
+  InMemoryRunStore(TimeSource time) {
+    this.time = time;
+  }
 
   private record Claimed(RunScope scope, String idempotencyKey) {}
 
@@ -44,11 +60,26 @@ final class InMemoryRunStore implements RunStore {
   private static final class Run {
     final RunEvent.RunStarted started;
     final List<LoggedEvent> log = new ArrayList<>();
-    RunStatus status = RunStatus.RUNNING;
+    Standing standing;
     @Nullable Writer owner;
+    int claims;
+    @Nullable String problem;
+    final Map<String, Signal> unread = new LinkedHashMap<>(); // by id, in the order of arrival
+    final Set<String> signalIds = new HashSet<>(); // of all that ever came
 
-    Run(RunEvent.RunStarted started) {
+    Run(RunEvent.RunStarted started, Standing standing) {
       this.started = started;
+      this.standing = standing;
+    }
+
+    boolean hasAwaitedSignal() {
+      return unread.values().stream()
+          .anyMatch(signal -> standing.signals().contains(signal.name()));
+    }
+
+    /** Whether a driver may take it up now that nobody owns it. */
+    boolean isDue(Instant now) {
+      return owner == null && standing.due().filter(due -> !due.isAfter(now)).isPresent();
     }
 
     Instant created() {
@@ -74,7 +105,7 @@ final class InMemoryRunStore implements RunStore {
         throw conflict("The run " + run.run() + " exists already in its scope.");
       }
       Writer owner = nextOwner();
-      Run created = new Run(run.started());
+      Run created = new Run(run.started(), Standing.due(RunStatus.RUNNING, run.time()));
       created.owner = owner;
       created.log.add(new LoggedEvent(run.run(), 1, owner, run.time(), run.started()));
       runs.put(run.run(), created);
@@ -90,12 +121,11 @@ final class InMemoryRunStore implements RunStore {
   }
 
   @Override
-  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
+  public void adopt(List<LoggedEvent> log, Standing standing, Deadline deadline) {
     RunKey key = log.getFirst().run();
     RunEvent.RunStarted started = (RunEvent.RunStarted) log.getFirst().event();
-    Run adopted = new Run(started);
+    Run adopted = new Run(started, standing);
     adopted.log.addAll(log);
-    adopted.status = status;
     lock.lock();
     try {
       requireOpen();
@@ -139,19 +169,34 @@ final class InMemoryRunStore implements RunStore {
       Run run = require(append.run());
       judge(append, run);
       for (RunEvent event : append.events()) {
+        if (event instanceof FlowEvent.SignalReceived received) {
+          run.unread.remove(received.signalId());
+        }
         run.log.add(
             new LoggedEvent(
                 append.run(), run.log.size() + 1L, append.writer(), append.time(), event));
       }
-      run.status = append.status();
+      run.standing = append.standing();
+      if (run.hasAwaitedSignal()) {
+        run.standing = run.standing.dueAt(append.time());
+      }
+      if (isProgress(append)) {
+        run.claims = 0;
+        run.problem = null;
+      }
     } finally {
       lock.unlock();
     }
     watches.wrote(append);
   }
 
+  private static boolean isProgress(Append append) {
+    return append.writer().isOwner()
+        && !append.events().stream().allMatch(RunEvent.RunResumed.class::isInstance);
+  }
+
   @Override
-  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+  public Watch watch(RunKey run, RunListener listener) {
     return watches.add(run, listener);
   }
 
@@ -165,6 +210,14 @@ final class InMemoryRunStore implements RunStore {
       throw conflict(
           "The run %s stands at sequence %d, not at the expected %d; nothing was written."
               .formatted(append.run(), run.log.size(), append.expectedSequence()));
+    }
+    for (RunEvent event : append.events()) {
+      if (event instanceof FlowEvent.SignalReceived received
+          && !run.unread.containsKey(received.signalId())) {
+        throw conflict(
+            "The signal %s of the run %s is not there or was consumed; nothing was written."
+                .formatted(received.signalId(), append.run()));
+      }
     }
     if (append.time().isBefore(run.updated())) {
       throw new InvalidRequestException(
@@ -183,24 +236,110 @@ final class InMemoryRunStore implements RunStore {
       if (run.owner != null) {
         return Optional.empty();
       }
-      Writer owner = nextOwner();
-      run.owner = owner;
-      return Optional.of(owner);
+      if (run.claims >= MAX_CLAIMS) {
+        throw conflict(
+            "The run %s is quarantined: it was taken up %d times without progress. Look at what the"
+                    .formatted(key, MAX_CLAIMS)
+                + " list says of it, then readmit it.");
+      }
+      return Optional.of(taken(run));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Writer taken(Run run) {
+    run.claims++;
+    return owned(run);
+  }
+
+  private Writer owned(Run run) {
+    Writer owner = nextOwner();
+    run.owner = owner;
+    return owner;
+  }
+
+  @Override
+  public Optional<Writer> borrow(RunKey key, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Run run = require(key);
+      return run.owner == null ? Optional.of(owned(run)) : Optional.empty();
     } finally {
       lock.unlock();
     }
   }
 
   @Override
-  public void release(RunKey key, Writer owner) {
+  public DueRuns acquireDue(Set<String> agentIds, int limit, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Instant now = time.now();
+      List<DueRuns.Taken> taken =
+          drivable(agentIds)
+              .filter(entry -> entry.getValue().isDue(now))
+              .sorted(LONGEST_DUE)
+              .limit(limit)
+              .map(
+                  entry ->
+                      new DueRuns.Taken(
+                          entry.getKey(),
+                          entry.getValue().started.drivenBy(),
+                          taken(entry.getValue())))
+              .toList();
+      Optional<Instant> next =
+          drivable(agentIds)
+              .filter(entry -> entry.getValue().owner == null)
+              .flatMap(entry -> entry.getValue().standing.due().stream())
+              .filter(due -> due.isAfter(now))
+              .min(Instant::compareTo);
+      return new DueRuns(taken, next.map(due -> Duration.between(now, due)));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Stream<Map.Entry<RunKey, Run>> drivable(Set<String> agentIds) {
+    return runs.entrySet().stream()
+        .filter(entry -> agentIds.contains(entry.getValue().started.drivenBy()))
+        .filter(entry -> entry.getValue().claims < MAX_CLAIMS);
+  }
+
+  @Override
+  public void announce(Set<String> agentIds, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      announced = Set.copyOf(agentIds);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void release(RunKey key, Writer owner, Optional<String> problem) {
     lock.lock();
     try {
       requireOpen();
       Run run = runs.get(key);
       if (run != null && owner.equals(run.owner)) {
         run.owner = null;
+        problem.ifPresent(why -> run.problem = why);
         released.signalAll();
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void readmit(RunKey key, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      require(key).claims = 0;
     } finally {
       lock.unlock();
     }
@@ -244,9 +383,7 @@ final class InMemoryRunStore implements RunStore {
     try {
       requireOpen();
       return runs.entrySet().stream()
-          .filter(run -> run.getKey().scope().equals(query.scope()))
-          .filter(
-              run -> query.statuses().isEmpty() || query.statuses().contains(run.getValue().status))
+          .filter(run -> isWanted(run.getKey(), run.getValue(), query))
           .map(run -> summary(run.getKey(), run.getValue()))
           .filter(
               summary ->
@@ -259,15 +396,134 @@ final class InMemoryRunStore implements RunStore {
     }
   }
 
+  private static boolean isWanted(RunKey key, Run run, RunQuery query) {
+    return key.scope().equals(query.scope())
+        && (query.statuses().isEmpty() || query.statuses().contains(run.standing.status()))
+        && query.metadata().entrySet().stream().allMatch(note -> isNoted(run, note))
+        && (!query.quarantined() || run.claims >= MAX_CLAIMS);
+  }
+
+  private static boolean isNoted(Run run, Map.Entry<String, String> note) {
+    return note.getKey().length() <= RunQuery.MAX_SEARCHED
+        && note.getValue().length() <= RunQuery.MAX_SEARCHED
+        && run.started.metadata().entrySet().contains(note);
+  }
+
+  @Override
+  public boolean signal(RunKey key, Signal signal, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Run run = require(key);
+      if (run.signalIds.contains(signal.id())) {
+        return false;
+      }
+      if (run.standing.status().isFinal()) {
+        throw conflict("The run " + key + " has ended; it takes no signal.");
+      }
+      run.signalIds.add(signal.id());
+      run.unread.put(signal.id(), signal);
+      if (run.standing.signals().contains(signal.name())) {
+        run.standing = run.standing.dueAt(time.now());
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public List<Signal> signals(RunKey key, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Run run = runs.get(key);
+      return run == null ? List.of() : List.copyOf(run.unread.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Instant now = time.now();
+      return runs.entrySet().stream()
+          .filter(entry -> entry.getKey().scope().equals(scope))
+          .filter(entry -> entry.getValue().isDue(now))
+          .filter(
+              entry ->
+                  entry.getValue().claims >= MAX_CLAIMS
+                      || !announced.contains(entry.getValue().started.drivenBy()))
+          .sorted(LONGEST_DUE)
+          .limit(limit)
+          .map(entry -> summary(entry.getKey(), entry.getValue()))
+          .toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private static RunSummary summary(RunKey key, Run run) {
     return new RunSummary(
         key,
-        run.started.agentId(),
+        run.started.drivenBy(),
         run.started.idempotencyKey(),
-        run.status,
+        run.standing,
         run.log.size(),
         run.created(),
-        run.updated());
+        run.updated(),
+        run.claims,
+        Optional.ofNullable(run.problem));
+  }
+
+  @Override
+  public boolean delete(RunKey key, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Run run = runs.get(key);
+      if (run == null) {
+        return false;
+      }
+      if (run.owner != null) {
+        throw conflict("The run " + key + " is being driven; it was not deleted.");
+      }
+      if (run.standing.status() == RunStatus.NEEDS_RECONCILIATION) {
+        throw conflict(
+            "The run " + key + " waits for a verdict on a tool; decide it, then delete the run.");
+      }
+      remove(key, run);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void remove(RunKey key, Run run) {
+    runs.remove(key);
+    claim(key, run.started).ifPresent(claimed -> claims.remove(claimed, key));
+  }
+
+  @Override
+  public int deleteExpired(Instant before, Set<RunStatus> statuses, int limit, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      List<Map.Entry<RunKey, Run>> expired =
+          runs.entrySet().stream()
+              .filter(entry -> entry.getValue().owner == null)
+              .filter(entry -> statuses.contains(entry.getValue().standing.status()))
+              .filter(entry -> entry.getValue().updated().isBefore(before))
+              .limit(limit)
+              .toList();
+      expired.forEach(entry -> remove(entry.getKey(), entry.getValue()));
+      return expired.size();
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override

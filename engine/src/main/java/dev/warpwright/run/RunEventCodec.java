@@ -70,6 +70,7 @@ public final class RunEventCodec {
               new Type(RunEvent.ContextCompacted.class, 1),
               new Type(RunEvent.RouteBound.class, 1),
               new Type(RunEvent.ModelResponded.class, 1),
+              new Type(RunEvent.GuardrailChecked.class, 1),
               new Type(RunEvent.ApprovalRequested.class, 1),
               new Type(RunEvent.ApprovalDecided.class, 1),
               new Type(RunEvent.ToolStarted.class, 1),
@@ -81,7 +82,19 @@ public final class RunEventCodec {
               new Type(RunEvent.RunCancelled.class, 1),
               new Type(RunEvent.RunTimedOut.class, 1),
               new Type(RunEvent.RunCompleted.class, 1),
-              new Type(RunEvent.RunFailed.class, 1))
+              new Type(RunEvent.RunFailed.class, 1),
+              new Type(FlowEvent.FlowStepStarted.class, 1),
+              new Type(FlowEvent.FlowStepFinished.class, 1),
+              new Type(FlowEvent.StepRetryScheduled.class, 1),
+              new Type(FlowEvent.TimerScheduled.class, 1),
+              new Type(FlowEvent.TimerFired.class, 1),
+              new Type(FlowEvent.SignalAwaited.class, 1),
+              new Type(FlowEvent.SignalReceived.class, 1),
+              new Type(FlowEvent.SignalTimedOut.class, 1),
+              new Type(FlowEvent.ParallelStarted.class, 1),
+              new Type(FlowEvent.ParallelFinished.class, 1),
+              new Type(FlowEvent.VersionMarked.class, 1),
+              new Type(FlowEvent.Observed.class, 1))
           .stream()
           .collect(Collectors.toUnmodifiableMap(Type::name, Function.identity()));
 

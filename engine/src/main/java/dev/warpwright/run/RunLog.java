@@ -35,6 +35,7 @@ public final class RunLog {
   private RunState state;
   private boolean failed;
   private boolean full;
+  private boolean progressed;
 
   private RunLog(
       RunStore store, Writer owner, TimeSource time, Deadline deadline, List<LoggedEvent> events) {
@@ -168,7 +169,8 @@ public final class RunLog {
     }
     List<RunEvent> allowed = added.stream().map(LoggedEvent::event).toList();
     try {
-      store.append(new Append(state.run(), before, owner, now, allowed, state.status()), deadline);
+      store.append(
+          new Append(state.run(), before, owner, now, allowed, state.standing()), deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
         throw e;
@@ -176,6 +178,7 @@ public final class RunLog {
       return false;
     }
     events.addAll(added);
+    progressed |= !allowed.stream().allMatch(RunEvent.RunResumed.class::isInstance);
     return true;
   }
 
@@ -243,14 +246,12 @@ public final class RunLog {
    * @param callId the call
    */
   public void resolve(RunEvent outcome, String callId) {
-    boolean last =
-        state.calls().stream()
-            .noneMatch(call -> call.needsVerdict() && !call.call().id().equals(callId));
+    boolean last = state.needingVerdicts().stream().allMatch(callId::equals);
     List<RunEvent> events = new ArrayList<>(2);
     events.add(outcome);
-    if (last && state.cancellation().isPresent()) {
+    if (last && state.cancellation().isPresent() && state.flow().isEmpty()) {
       events.add(new RunEvent.RunCancelled(state.step(), List.of()));
-    } else if (last) {
+    } else if (last && state.cancellation().isEmpty()) {
       state.intendedEnd().ifPresent(events::add);
     }
     append(events);
@@ -264,12 +265,7 @@ public final class RunLog {
    * @return the event to append
    */
   public RunEvent endOfCancel(List<Attempt> attempts) {
-    List<String> doubtful =
-        state.calls().stream()
-            .filter(CallState::needsVerdict)
-            .map(call -> call.call().id())
-            .sorted()
-            .toList();
+    List<String> doubtful = state.needingVerdicts();
     return doubtful.isEmpty()
         ? new RunEvent.RunCancelled(state.step(), attempts)
         : new RunEvent.RunSuspended(
@@ -289,10 +285,14 @@ public final class RunLog {
   public static Optional<RunState> carryOutCancel(
       RunStore store, RunKey run, TimeSource time, Deadline deadline) {
     List<LoggedEvent> found = store.load(run, 1, deadline);
-    if (!found.isEmpty() && !RunState.of(found).isCancelDue()) {
-      return Optional.of(RunState.of(found)); // not acquired: a late end of a tool may need to be
+    if (!found.isEmpty()) {
+      RunState before = RunState.of(found);
+      if (!before.isCancelDue() || before.flow().isPresent()) {
+        // Not acquired: a late end of a tool may need to be, and a flow's code takes things back.
+        return Optional.of(before);
+      }
     }
-    Optional<Writer> owner = store.acquire(run, deadline);
+    Optional<Writer> owner = store.borrow(run, deadline);
     if (owner.isEmpty()) {
       return Optional.empty();
     }
@@ -308,9 +308,22 @@ public final class RunLog {
   }
 
   private void requireRoom(List<RunEvent> added) {
+    try {
+      requireRoom(state, added);
+    } catch (LimitExceededException e) {
+      full = true;
+      throw e;
+    }
+  }
+
+  /**
+   * Refuses what would make a run's state larger than it may become.
+   *
+   * @throws LimitExceededException if it would
+   */
+  static void requireRoom(RunState state, List<RunEvent> added) {
     long growth = added.stream().mapToLong(state::growth).sum();
     if (growth > 0) {
-      full |= state.bytes() + growth > state.maxBytes();
       requireFits(state.bytes() + growth, state.maxBytes());
     }
   }
@@ -331,6 +344,15 @@ public final class RunLog {
    */
   public boolean hasFailed() {
     return failed;
+  }
+
+  /**
+   * Whether this driver has written anything but that the run goes on.
+   *
+   * @return true from its first other append on
+   */
+  public boolean hasProgressed() {
+    return progressed;
   }
 
   /**

@@ -17,6 +17,7 @@ import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ContextCompacted;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -38,8 +39,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,10 +68,13 @@ public final class RunState {
   private Instant updatedAt;
   private long bytes;
   private long sequence;
-  private RunStatus status = RunStatus.RUNNING;
+  private RunStatus status;
   private int step;
   private boolean stepAnswered = true;
+  private boolean finalAnswer;
   private List<CallState> calls = List.of();
+  private final Optional<FlowJournal> flow;
+  private Optional<Json> output = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private final List<ContextCompacted> compactions = new ArrayList<>();
   private Usage usage = Usage.ABSENT;
@@ -82,8 +88,9 @@ public final class RunState {
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
   private @Nullable CancelRequested cancellation;
+  private @Nullable GuardrailChecked triggered;
   private @Nullable RunTimedOut timeout;
-  private @Nullable RunCompleted completion;
+  private Optional<ObjectMode> outputMode = Optional.empty();
   private @Nullable RunEvent intendedEnd; // for good, as soon as nothing is in doubt
 
   /**
@@ -100,11 +107,13 @@ public final class RunState {
     }
     this.run = first.run();
     this.started = begin;
+    this.flow = begin.input().isPresent() ? Optional.of(new FlowJournal()) : Optional.empty();
     this.startedAt = first.time();
     this.updatedAt = first.time();
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
     this.messages = new ArrayList<>(begin.messages());
+    this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
   }
 
   /**
@@ -137,18 +146,20 @@ public final class RunState {
       case ContextCompacted event -> contextCompacted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
+      case GuardrailChecked event -> guardrailChecked(logged, event);
       case ApprovalRequested event -> approvalRequested(logged, event);
       case ApprovalDecided event -> approvalDecided(logged, event);
       case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
       case ToolReconciled event -> toolReconciled(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
-      case RunResumed event -> runResumed();
+      case RunResumed event -> runResumed(logged);
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
       case RunTimedOut event -> runTimedOut(logged, event);
       case RunCompleted event -> runCompleted(logged, event);
       case RunFailed event -> runFailed(logged, event);
+      case FlowEvent event -> flowEvent(logged, event);
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
@@ -175,7 +186,7 @@ public final class RunState {
     requireRunning(logged);
     require(
         logged,
-        event.beforeStep() == nextStep() && isBetweenSteps(),
+        event.beforeStep() == nextStep() && calls.isEmpty() && !finalAnswer,
         "a conversation is compacted before a step");
     require(
         logged,
@@ -202,8 +213,36 @@ public final class RunState {
     return DIGEST.matcher(text).matches();
   }
 
+  private void flowEvent(LoggedEvent logged, FlowEvent event) {
+    requireAtWork(logged);
+    require(
+        logged,
+        cancellation == null || !begins(event) || event.position().startsWith("cancel/"),
+        "nothing begins after a request to cancel");
+    require(logged, flow.isPresent(), "only a flow makes such calls");
+    flow.get()
+        .apply(event)
+        .ifPresent(
+            rule -> {
+              throw refused(logged, rule);
+            });
+  }
+
+  /** Whether an event is the beginning of something, not its end. */
+  private static boolean begins(FlowEvent event) {
+    return switch (event) {
+      case FlowEvent.FlowStepFinished end -> false;
+      case FlowEvent.SignalTimedOut end -> false;
+      case FlowEvent.TimerFired end -> false;
+      case FlowEvent.ParallelFinished end -> false;
+      default -> true;
+    };
+  }
+
   private void stepStarted(LoggedEvent logged, StepStarted event) {
     requireRunning(logged);
+    require(logged, flow.isEmpty(), "a flow asks no model itself");
+    require(logged, triggered == null, "no step starts after a guardrail triggered");
     require(logged, calls.isEmpty(), "a step starts when every call is answered");
     require(
         logged,
@@ -211,6 +250,7 @@ public final class RunState {
         "steps are counted from 1 without gaps");
     step = event.step();
     stepAnswered = false;
+    finalAnswer = false;
   }
 
   private void routeBound(LoggedEvent logged, RouteBound event) {
@@ -234,6 +274,7 @@ public final class RunState {
     text.append(event.message().text());
     messages.add(event.message());
     List<ToolCall> asked = event.message().toolCalls();
+    finalAnswer = asked.isEmpty();
     List<CallState> open = new ArrayList<>(asked.size());
     for (int ordinal = 0; ordinal < asked.size(); ordinal++) {
       open.add(CallState.fresh(asked.get(ordinal), step, ordinal));
@@ -241,10 +282,20 @@ public final class RunState {
     calls = open;
   }
 
+  private void guardrailChecked(LoggedEvent logged, GuardrailChecked event) {
+    requireDriven(logged);
+    triggered = triggered == null ? event : triggered;
+  }
+
   private void approvalRequested(LoggedEvent logged, ApprovalRequested event) {
     requireRunning(logged);
     require(logged, isDigest(event.digest()), "a digest is \"sha256:\" and 64 hex digits");
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
+    if (flow.isPresent()) {
+      require(logged, flow.get().asked(event), "an approval is asked for at a place of its own");
+      approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+      return;
+    }
     int index =
         find(
             logged,
@@ -259,12 +310,16 @@ public final class RunState {
   }
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
-    int index =
-        find(
-            logged,
-            call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
-            "a decision answers a pending request");
-    calls.set(index, calls.get(index).decided(event));
+    if (flow.isPresent()) {
+      require(logged, flow.get().decided(event), "a decision answers a pending request");
+    } else {
+      int index =
+          find(
+              logged,
+              call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
+              "a decision answers a pending request");
+      calls.set(index, calls.get(index).decided(event));
+    }
     approvals.computeIfPresent(
         event.requestId(), (id, asked) -> new Approval(asked.request(), Optional.of(event)));
   }
@@ -302,6 +357,13 @@ public final class RunState {
 
   private void toolReconciled(LoggedEvent logged, ToolReconciled event) {
     requireDriven(logged);
+    if (flow.isPresent()) {
+      require(
+          logged,
+          flow.get().reconciled(event),
+          "a verdict is given on a step in doubt, under its key");
+      return;
+    }
     int index =
         find(
             logged,
@@ -348,8 +410,10 @@ public final class RunState {
         requireAtWork(logged);
         require(
             logged,
-            calls.stream().anyMatch(CallState::isInDoubt),
+            calls.stream().anyMatch(CallState::isInDoubt)
+                || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent(),
             "a run waits for verdicts on calls in doubt");
+        flow.ifPresent(journal -> journal.suspendedOver(event.awaited()));
         calls.replaceAll(
             call ->
                 call.isInDoubt() && event.awaited().contains(call.call().id())
@@ -357,6 +421,11 @@ public final class RunState {
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
         intendedEnd(event).ifPresent(end -> intendedEnd = end);
+      }
+      case SIGNAL, TIMER -> {
+        requireRunning(logged);
+        require(logged, flow.isPresent(), "only a flow waits for a time or a signal");
+        status = RunStatus.WAITING;
       }
     }
     suspension = event;
@@ -369,7 +438,10 @@ public final class RunState {
         .or(() -> event.intendedEnd().filter(end -> !end.resumable()));
   }
 
-  private void runResumed() {
+  private void runResumed(LoggedEvent logged) {
+    if (failure != null && flow.isPresent()) {
+      failure.position().ifPresent(position -> flow.get().reopen(position, logged.time()));
+    }
     if (isAtWork() && !stepAnswered) {
       cost.mayHaveLostACall();
     }
@@ -389,10 +461,7 @@ public final class RunState {
 
   private void runCancelled(LoggedEvent logged, RunCancelled event) {
     require(logged, cancellation != null, "a run is cancelled after somebody asked for it");
-    require(
-        logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
-        "a run does not end while it needs a verdict on a tool");
+    require(logged, !needsVerdict(), "a run does not end while it needs a verdict on a tool");
     if (!stepAnswered) {
       cost.add(event.attempts());
     }
@@ -403,12 +472,22 @@ public final class RunState {
 
   private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
+    if (flow.isPresent()) {
+      require(logged, event.output().isPresent(), "a flow completes with what it returned");
+    } else {
+      requireFinalAnswer(logged);
+    }
+    output = event.output();
+    outputMode = event.outputMode();
+    status = RunStatus.COMPLETED;
+  }
+
+  private void requireFinalAnswer(LoggedEvent logged) {
     require(
         logged,
         step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
         "a run completes with an answer that leaves no call open");
-    completion = event;
-    status = RunStatus.COMPLETED;
+    require(logged, triggered == null, "a run does not complete after a guardrail triggered");
   }
 
   private void runFailed(LoggedEvent logged, RunFailed event) {
@@ -419,6 +498,27 @@ public final class RunState {
     failure = event;
     suspension = null;
     status = RunStatus.FAILED;
+  }
+
+  private boolean needsVerdict() {
+    return calls.stream().anyMatch(CallState::needsVerdict)
+        || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent();
+  }
+
+  /**
+   * The calls that were begun, whose outcome nobody knows, and that must not simply be made again:
+   * the run can neither go on nor end before somebody says what became of them.
+   *
+   * @return the ids of tool calls or, of a flow, the positions of steps, in order
+   */
+  public List<String> needingVerdicts() {
+    return flow.isPresent()
+        ? flow.get().needingVerdicts().stream().map(FlowCall.Step::position).toList()
+        : calls.stream()
+            .filter(CallState::needsVerdict)
+            .map(call -> call.call().id())
+            .sorted()
+            .toList();
   }
 
   private void runTimedOut(LoggedEvent logged, RunTimedOut event) {
@@ -439,10 +539,7 @@ public final class RunState {
         status == RunStatus.RUNNING
             || (status == RunStatus.NEEDS_RECONCILIATION && logged.event().equals(intendedEnd)),
         "only a running run does this, or one whose end has waited for a verdict");
-    require(
-        logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
-        "a run does not end while it needs a verdict on a tool");
+    require(logged, !needsVerdict(), "a run does not end while it needs a verdict on a tool");
   }
 
   private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
@@ -521,6 +618,34 @@ public final class RunState {
   }
 
   /**
+   * Where it stands, for the store's index.
+   *
+   * @return the status, and from when on a driver may take the run up
+   */
+  public Standing standing() {
+    Set<String> signals =
+        status == RunStatus.WAITING
+            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
+            : Set.of();
+    return new Standing(status, due(), signals);
+  }
+
+  private Optional<Instant> due() {
+    return switch (status) {
+      case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
+      case WAITING -> flow.flatMap(FlowJournal::due);
+      case WAITING_APPROVAL ->
+          pendingApprovals().isEmpty()
+              ? Optional.of(updatedAt)
+              : pendingApprovals().stream()
+                  .flatMap(request -> request.expiresAt().stream())
+                  .min(Instant::compareTo);
+      case NEEDS_RECONCILIATION -> needsVerdict() ? Optional.empty() : Optional.of(updatedAt);
+      case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
+    };
+  }
+
+  /**
    * Whether it has ended for good: completed, cancelled, timed out, or failed and not resumable.
    *
    * @return true if no event can follow
@@ -565,6 +690,9 @@ public final class RunState {
    * @return the requests without a decision
    */
   public List<ApprovalRequested> pendingApprovals() {
+    if (flow.isPresent()) {
+      return flow.get().pendingApprovals().toList();
+    }
     return calls.stream()
         .filter(CallState::awaitsApproval)
         .map(state -> state.approval().orElseThrow())
@@ -595,23 +723,39 @@ public final class RunState {
   }
 
   /**
-   * The answer that ends the run: the last one, if it asks for no tool.
+   * Whether a call was begun under a key and nobody knows what became of it.
    *
-   * @return the answer; empty while the model has to be asked, or calls have to be done
+   * @param callId a tool call or, of a flow, the position of a step
+   * @param key the idempotency key that it was given
+   * @return true if a verdict on it can be given
    */
-  public Optional<Message> finalAnswer() {
-    return step > 0 && stepAnswered && messages.getLast().role() == Role.ASSISTANT
-        ? Optional.of(messages.getLast()).filter(answer -> answer.toolCalls().isEmpty())
-        : Optional.empty();
+  public boolean isInDoubt(String callId, String key) {
+    return flow.isPresent()
+        ? flow.get().at(callId).stream()
+            .anyMatch(
+                call ->
+                    call instanceof FlowCall.Step step
+                        && step.isInDoubt()
+                        && step.started().orElseThrow().key().equals(key))
+        : inDoubt().stream().anyMatch(call -> call.isInDoubt(callId, key));
   }
 
   /**
-   * Whether the model has to be asked next.
+   * The calls of a flow.
    *
-   * @return false if calls have to be done first, or there is a {@link #finalAnswer}
+   * @return its journal, empty for an agent's run
    */
-  public boolean isBetweenSteps() {
-    return calls.isEmpty() && finalAnswer().isEmpty();
+  public Optional<FlowJournal> flow() {
+    return flow;
+  }
+
+  /**
+   * What a flow returned, or the object that the final answer of an agent is, if it must be one.
+   *
+   * @return the value, once the run has completed
+   */
+  public Optional<Json> output() {
+    return output;
   }
 
   /**
@@ -633,6 +777,15 @@ public final class RunState {
   }
 
   /**
+   * Whether the last answer asks for no tool, so that the run completes if the answer is accepted.
+   *
+   * @return true after such an answer
+   */
+  public boolean hasFinalAnswer() {
+    return finalAnswer;
+  }
+
+  /**
    * The text of all the model's answers, joined.
    *
    * @return the text
@@ -642,21 +795,12 @@ public final class RunState {
   }
 
   /**
-   * The object that the final answer is, where the agent's answer must be one.
-   *
-   * @return its JSON, empty before the run has completed
-   */
-  public Optional<Json> output() {
-    return Optional.ofNullable(completion).flatMap(RunCompleted::output);
-  }
-
-  /**
    * How the model was brought to answer with the {@link #output}.
    *
    * @return NATIVE or PROMPTED, empty if there is no such output
    */
   public Optional<ObjectMode> outputMode() {
-    return Optional.ofNullable(completion).flatMap(RunCompleted::outputMode);
+    return outputMode;
   }
 
   /**
@@ -744,6 +888,15 @@ public final class RunState {
   }
 
   /**
+   * The first guardrail that triggered.
+   *
+   * @return the event, empty if none did
+   */
+  public Optional<GuardrailChecked> guardrail() {
+    return Optional.ofNullable(triggered);
+  }
+
+  /**
    * That somebody asked to cancel it. While it waits for a verdict, the cancel waits too.
    *
    * @return the request, empty if there was none
@@ -774,9 +927,7 @@ public final class RunState {
   /** Whether a cancel was asked for and nothing has followed from it yet that could. */
   boolean isCancelDue() {
     return status == RunStatus.CANCEL_REQUESTED
-        || (status == RunStatus.NEEDS_RECONCILIATION
-            && cancellation != null
-            && calls.stream().noneMatch(CallState::needsVerdict));
+        || (status == RunStatus.NEEDS_RECONCILIATION && cancellation != null && !needsVerdict());
   }
 
   /**

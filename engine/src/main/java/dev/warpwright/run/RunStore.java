@@ -3,9 +3,11 @@ package dev.warpwright.run;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TimeSource;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.Set;
 
 /**
  * Where the logs of runs are kept: the port between the engine and a database.
@@ -13,6 +15,11 @@ import java.util.function.Consumer;
  * <p>A run has at most one owner at a time, who drives it. The owner's appends carry its {@link
  * Writer}, a name with an epoch, and are refused as soon as somebody else owns the run. Control
  * events, such as a decision, are written from outside without owning the run.
+ *
+ * <p>An open store holds one lease for all runs that are owned through it, and renews it by itself
+ * on a database that several processes share. When the lease ends, as when the process died or was
+ * frozen, its runs are free for others; a store that finds out that its own has ended, or that
+ * cannot renew it in time, refuses to let anything begin and tells the listeners of its runs.
  *
  * <p>Implementations are thread-safe. A method that writes returns only when what it wrote is
  * durable. No method reacts to an interrupt while the fate of a write is open: an interrupt that
@@ -23,6 +30,12 @@ import java.util.function.Consumer;
  * A refused write changes nothing.
  */
 public interface RunStore extends AutoCloseable {
+  /**
+   * How often in a row a run is taken up without progress, which is any event of a driver but that
+   * it was resumed. Then it is quarantined: no driver gets it until it is readmitted.
+   */
+  int MAX_CLAIMS = 5;
+
   /** What became of a claim. */
   sealed interface Claim {
     /**
@@ -55,14 +68,14 @@ public interface RunStore extends AutoCloseable {
   /**
    * Takes a whole log in, as another store or a result gave it: claims the run's idempotency key,
    * if it has one, and writes all events with their writers and times, in one act. Nobody owns the
-   * run then.
+   * run then. A run that is only queued is a log of one event.
    *
    * @param log all events of a run that this store does not have, from the first on
-   * @param status where the run stands after the last one
+   * @param standing where the run stands after the last one
    * @param deadline until when the answer is awaited
    * @throws ConflictException if the run exists in its scope, or its key belongs to another run
    */
-  void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline);
+  void adopt(List<LoggedEvent> log, Standing standing, Deadline deadline);
 
   /**
    * Reads events of a run in order.
@@ -85,23 +98,75 @@ public interface RunStore extends AutoCloseable {
   void append(Append append, Deadline deadline);
 
   /**
-   * Makes the caller the owner of a run that has none, or whose owner is gone.
+   * Makes the caller the owner of a run that has none, or whose owner is gone, to drive it.
+   *
+   * @param run the run
+   * @param deadline until when the answer is awaited
+   * @return the writer for its appends; empty if a live owner has it
+   * @throws ConflictException if the run does not exist, or is quarantined
+   */
+  Optional<Writer> acquire(RunKey run, Deadline deadline);
+
+  /**
+   * Makes the caller the owner of a run for a decision on it, and not to drive it: as {@link
+   * #acquire}, but also of a quarantined run, and without counting.
    *
    * @param run the run
    * @param deadline until when the answer is awaited
    * @return the writer for its appends; empty if a live owner has it
    * @throws ConflictException if the run does not exist
    */
-  Optional<Writer> acquire(RunKey run, Deadline deadline);
+  Optional<Writer> borrow(RunKey run, Deadline deadline);
+
+  /**
+   * Makes the caller the owner of runs that are due and that nobody owns, to drive them, longest
+   * due first: of any scope, not quarantined, each as {@link #acquire} does.
+   *
+   * @param agentIds whose runs the caller can drive
+   * @param limit how many at most, 1 or more
+   * @param deadline until when the answer is awaited
+   * @return what was taken, perhaps nothing, and when to ask again
+   */
+  DueRuns acquireDue(Set<String> agentIds, int limit, Deadline deadline);
+
+  /**
+   * Says whose runs this process drives as long as the store is open, in place of what it said
+   * before; so runs can be found that nobody drives, see {@link #stranded}.
+   *
+   * @param agentIds the agents, perhaps none
+   * @param deadline until when the answer is awaited
+   */
+  void announce(Set<String> agentIds, Deadline deadline);
 
   /**
    * Hands a run back: it has no owner any more, and whoever waits for that is woken. Does nothing
    * if the writer is not its owner.
    *
    * @param run the run
-   * @param owner the writer that {@link #create} or {@link #acquire} gave
+   * @param owner the writer that {@link #create}, {@link #acquire} or {@link #borrow} gave
+   * @param problem why it could not be driven, for whoever looks at a quarantined run; holds no
+   *     content. Forgotten at the next progress
    */
-  void release(RunKey run, Writer owner);
+  void release(RunKey run, Writer owner, Optional<String> problem);
+
+  /**
+   * Hands a run back; see {@link #release(RunKey, Writer, Optional)}.
+   *
+   * @param run the run
+   * @param owner the writer that {@link #create}, {@link #acquire} or {@link #borrow} gave
+   */
+  default void release(RunKey run, Writer owner) {
+    release(run, owner, Optional.empty());
+  }
+
+  /**
+   * Lets a quarantined run be taken up again. Does nothing to another one.
+   *
+   * @param run the run
+   * @param deadline until when the answer is awaited
+   * @throws ConflictException if the run does not exist
+   */
+  void readmit(RunKey run, Deadline deadline);
 
   /**
    * Waits until a run has no live owner.
@@ -114,18 +179,15 @@ public interface RunStore extends AutoCloseable {
   boolean awaitRelease(RunKey run, Deadline deadline) throws InterruptedException;
 
   /**
-   * Tells of control events that are written to a run, so that its driver sees a request to cancel
-   * at once. Optional: a store that tells nothing leaves it to the driver's next append.
+   * Tells the driver of a run what concerns it: a request to cancel that somebody writes, in this
+   * process at once and in another within about a second; and that the run was lost.
    *
    * @param run the run
-   * @param listener is given what was written by a {@link Writer} from outside, once it is durable,
-   *     on the thread that wrote it; must be short, must not block and must not throw
+   * @param listener is told until it is closed
    * @return closed by whoever does not want to be told any more; a call that has begun may still be
    *     under way then
    */
-  default Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
-    return () -> {};
-  }
+  Watch watch(RunKey run, RunListener listener);
 
   /** A listener that is told until this is closed; closing is idempotent. */
   @FunctionalInterface
@@ -154,6 +216,61 @@ public interface RunStore extends AutoCloseable {
   List<RunSummary> list(RunQuery query, Deadline deadline);
 
   /**
+   * Keeps a signal for a run until it is consumed, whether or not it is awaited yet; if it is, the
+   * run is due. It is consumed by an append with the {@link FlowEvent.SignalReceived} that names
+   * it, in the same act; such an append is refused with a {@link ConflictException} if the signal
+   * is not there, or was consumed.
+   *
+   * @param run the run
+   * @param signal the signal
+   * @param deadline until when the answer is awaited
+   * @return false if the run has had a signal of that id, and nothing was done
+   * @throws ConflictException if the run does not exist, or has ended for good
+   */
+  boolean signal(RunKey run, Signal signal, Deadline deadline);
+
+  /**
+   * The signals of a run that were not consumed.
+   *
+   * @param run the run
+   * @param deadline until when the answer is awaited
+   * @return the signals, in the order in which they came
+   */
+  List<Signal> signals(RunKey run, Deadline deadline);
+
+  /**
+   * Lists runs that are due and that no process drives: none that is open has announced their
+   * agent, or they are quarantined.
+   *
+   * @param scope whose runs
+   * @param limit how many at most, 1 to 1000
+   * @param deadline until when the answer is awaited
+   * @return the runs, longest due first
+   */
+  List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline);
+
+  /**
+   * Deletes a run with all that belongs to it, in one act. Its idempotency key may be claimed anew.
+   *
+   * @param run the run
+   * @param deadline until when the answer is awaited
+   * @return false if there is no such run
+   * @throws ConflictException if a live owner has it, or it waits for a verdict on a tool
+   */
+  boolean delete(RunKey run, Deadline deadline);
+
+  /**
+   * Deletes runs that have ended, of every scope, in one act for each.
+   *
+   * @param before only those whose last event is older
+   * @param statuses only those; COMPLETED, FAILED, CANCELLED and TIMED_OUT are possible
+   * @param limit how many at most, 1 to 1000
+   * @param deadline until when the answer is awaited
+   * @return how many were deleted; fewer than the limit if no more are left
+   */
+  int deleteExpired(Instant before, Set<RunStatus> statuses, int limit, Deadline deadline);
+
+  /**
    * Ends the store: what was accepted is written, then its threads end and its connections close.
    * Later calls throw {@link IllegalStateException}.
    */
@@ -166,6 +283,16 @@ public interface RunStore extends AutoCloseable {
    * @return an empty store
    */
   static RunStore inMemory() {
-    return new InMemoryRunStore();
+    return inMemory(TimeSource.system());
+  }
+
+  /**
+   * A store in memory on a test's clock.
+   *
+   * @param time by which runs become due
+   * @return an empty store
+   */
+  static RunStore inMemory(TimeSource time) {
+    return new InMemoryRunStore(time);
   }
 }

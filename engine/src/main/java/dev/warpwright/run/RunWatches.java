@@ -3,7 +3,6 @@ package dev.warpwright.run;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +16,9 @@ public final class RunWatches {
 
   /** A registration; its identity is what counts. */
   private static final class Watcher {
-    final Consumer<? super List<RunEvent>> listener;
+    final RunListener listener;
 
-    Watcher(Consumer<? super List<RunEvent>> listener) {
+    Watcher(RunListener listener) {
       this.listener = listener;
     }
   }
@@ -34,7 +33,7 @@ public final class RunWatches {
    * @param listener see {@link RunStore#watch}
    * @return ends the registration
    */
-  public RunStore.Watch add(RunKey run, Consumer<? super List<RunEvent>> listener) {
+  public RunStore.Watch add(RunKey run, RunListener listener) {
     Watcher added = new Watcher(listener);
     watchers.merge(run, List.of(added), RunWatches::joined);
     return () -> watchers.computeIfPresent(run, (key, before) -> without(before, added));
@@ -56,10 +55,23 @@ public final class RunWatches {
    * @param append what was written
    */
   public void wrote(Append append) {
-    if (!append.writer().isOwner()) {
-      watchers
-          .getOrDefault(append.run(), List.of())
-          .forEach(watcher -> watcher.listener.accept(append.events()));
+    if (!append.writer().isOwner()
+        && append.events().stream().anyMatch(RunEvent.CancelRequested.class::isInstance)) {
+      cancelRequested(append.run());
     }
+  }
+
+  /**
+   * Tells the run's listeners that somebody asked to cancel it.
+   *
+   * @param run the run
+   */
+  public void cancelRequested(RunKey run) {
+    watchers.getOrDefault(run, List.of()).forEach(watcher -> watcher.listener.cancelRequested());
+  }
+
+  /** Tells all listeners that the store has lost its runs. */
+  public void lost() {
+    watchers.values().forEach(each -> each.forEach(watcher -> watcher.listener.lost()));
   }
 }

@@ -136,7 +136,7 @@ final class ApprovalSigningTest {
 
   private void assertRefused(List<LoggedEvent> log, ApprovalDecision... decisions) {
     RunStore store = RunStore.inMemory();
-    store.adopt(log, RunState.of(log).status(), never());
+    store.adopt(log, RunState.of(log).standing(), never());
 
     InvalidRequestException refused =
         assertThrows(

@@ -1,22 +1,26 @@
 package dev.warpwright.agent;
 
 import dev.warpwright.run.Append;
+import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
-import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Signal;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -103,11 +107,11 @@ public final class MortalStore implements RunStore {
   }
 
   @Override
-  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
+  public void adopt(List<LoggedEvent> log, Standing standing, Deadline deadline) {
     var _ =
         write(
             () -> {
-              survivor.adopt(log, status, deadline);
+              survivor.adopt(log, standing, deadline);
               return true;
             });
   }
@@ -133,11 +137,70 @@ public final class MortalStore implements RunStore {
   }
 
   @Override
-  public void release(RunKey run, Writer owner) {
+  public Optional<Writer> borrow(RunKey run, Deadline deadline) {
+    return write(
+        () -> {
+          Optional<Writer> owner = survivor.borrow(run, deadline);
+          owner.ifPresent(writer -> owned.put(writer, run));
+          return owner;
+        });
+  }
+
+  @Override
+  public DueRuns acquireDue(Set<String> agentIds, int limit, Deadline deadline) {
+    return write(
+        () -> {
+          DueRuns due = survivor.acquireDue(agentIds, limit, deadline);
+          due.taken().forEach(taken -> owned.put(taken.owner(), taken.run()));
+          return due;
+        });
+  }
+
+  @Override
+  public boolean signal(RunKey run, Signal signal, Deadline deadline) {
+    return write(() -> survivor.signal(run, signal, deadline));
+  }
+
+  @Override
+  public List<Signal> signals(RunKey run, Deadline deadline) {
+    requireAlive();
+    return survivor.signals(run, deadline);
+  }
+
+  @Override
+  public void announce(Set<String> agentIds, Deadline deadline) {
+    requireAlive();
+    survivor.announce(agentIds, deadline);
+  }
+
+  @Override
+  public void readmit(RunKey run, Deadline deadline) {
+    requireAlive();
+    survivor.readmit(run, deadline);
+  }
+
+  @Override
+  public List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline) {
+    requireAlive();
+    return survivor.stranded(scope, limit, deadline);
+  }
+
+  @Override
+  public boolean delete(RunKey run, Deadline deadline) {
+    return write(() -> survivor.delete(run, deadline));
+  }
+
+  @Override
+  public int deleteExpired(Instant before, Set<RunStatus> statuses, int limit, Deadline deadline) {
+    return write(() -> survivor.deleteExpired(before, statuses, limit, deadline));
+  }
+
+  @Override
+  public void release(RunKey run, Writer owner, Optional<String> problem) {
     var _ =
         write(
             () -> {
-              survivor.release(run, owner);
+              survivor.release(run, owner, problem);
               return true;
             });
   }
@@ -155,7 +218,7 @@ public final class MortalStore implements RunStore {
   }
 
   @Override
-  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+  public Watch watch(RunKey run, RunListener listener) {
     return survivor.watch(run, listener);
   }
 

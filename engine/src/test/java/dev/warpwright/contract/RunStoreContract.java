@@ -23,6 +23,7 @@ import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEventCodec;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
@@ -32,6 +33,7 @@ import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunStore.Claim;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Runs;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
@@ -56,91 +58,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What every {@link RunStore} must do. */
 @Timeout(60)
-public abstract class RunStoreContract {
-  /** The time of the first event of each run. */
-  protected static final Instant NOON = Instant.parse("2026-01-01T12:00:00.123456789Z");
-
-  private static final RunScope SCOPE = RunScope.of("tenant");
-
-  private RunStore store;
-
-  /** Makes an empty store; the contract closes it. */
-  protected abstract RunStore open();
-
-  @BeforeEach
-  void openStore() {
-    store = open();
-  }
-
-  @AfterEach
-  void closeStore() {
-    store.close();
-  }
-
-  /** A deadline that only a broken store reaches. */
-  protected static Deadline soon() {
-    return Deadline.after(TimeSource.system(), Duration.ofSeconds(30));
-  }
-
-  /** The deadline that has passed. */
-  protected static Deadline passed() {
-    return Deadline.after(TimeSource.system(), Duration.ZERO);
-  }
-
-  /** A run's first event. */
-  protected static RunEvent.RunStarted started(String agent, Optional<String> key) {
-    return new RunEvent.RunStarted(
-        agent,
-        "1",
-        Map.of("prompt", "sha256:1"),
-        key,
-        List.of(Message.user("Hello.")),
-        10,
-        List.of(Target.of("scripted", "model")),
-        Map.of("note", "x"));
-  }
-
-  /** An event that can be told from others. */
-  protected static RunEvent step(int number) {
-    return new RunEvent.StepStarted(number, 1);
-  }
-
-  /** A run of the contract's own scope. */
-  protected static RunKey run(String id) {
-    return new RunKey(SCOPE, id);
-  }
-
-  /** Creates a run without a key and returns its owner. */
-  protected static Writer create(RunStore store, RunKey run) {
-    return create(store, run, Optional.empty());
-  }
-
-  private static Writer create(RunStore store, RunKey run, Optional<String> key) {
-    Claim claim = store.create(new NewRun(run, NOON, started("agent", key)), soon());
-    return assertInstanceOf(Claim.Won.class, claim).owner();
-  }
-
-  /** An append of one step to a running run. */
-  protected static Append append(RunKey run, long expected, Writer writer) {
-    return append(run, expected, writer, List.of(step((int) expected + 1)));
-  }
-
-  private static Append append(RunKey run, long expected, Writer writer, List<RunEvent> events) {
-    return new Append(run, expected, writer, NOON.plusNanos(expected), events, RunStatus.RUNNING);
-  }
-
-  private List<RunEvent> events(RunKey run) {
-    return store.load(run, 1, soon()).stream().map(LoggedEvent::event).toList();
-  }
-
+public abstract class RunStoreContract extends DueRunsContract {
   @Test
   @Tag("A112")
   void creating_a_run_writes_its_first_event_and_makes_the_caller_its_owner() {
@@ -155,7 +79,7 @@ public abstract class RunStoreContract {
         List.of(new LoggedEvent(run, 1, owner, NOON, started)), store.load(run, 1, soon()));
     assertEquals(Optional.empty(), store.acquire(run, soon()));
     assertEquals(
-        List.of(new RunSummary(run, "agent", Optional.of("key"), RunStatus.RUNNING, 1, NOON, NOON)),
+        List.of(summary(run, Optional.of("key"), Standing.due(RunStatus.RUNNING, NOON), 1, NOON)),
         store.list(RunQuery.all(SCOPE), soon()));
   }
 
@@ -207,7 +131,7 @@ public abstract class RunStoreContract {
               owner,
               NOON.plusSeconds(1),
               List.of(step(7), step(8)),
-              RunStatus.COMPLETED);
+              Standing.of(RunStatus.COMPLETED));
       ConflictException conflict =
           assertThrows(ConflictException.class, () -> store.append(refused, soon()));
       assertTrue(conflict.getMessage().contains("r1"), conflict.getMessage());
@@ -327,7 +251,8 @@ public abstract class RunStoreContract {
     RunKey run = run("r1");
     Writer owner = create(store, run);
     Append early =
-        new Append(run, 1, owner, NOON.minusNanos(1), List.of(step(2)), RunStatus.COMPLETED);
+        new Append(
+            run, 1, owner, NOON.minusNanos(1), List.of(step(2)), Standing.of(RunStatus.COMPLETED));
 
     assertThrows(InvalidRequestException.class, () -> store.append(early, soon()));
 
@@ -463,8 +388,7 @@ public abstract class RunStoreContract {
     }
 
     assertEquals(50, store.list(RunQuery.all(SCOPE), soon()).size());
-    assertEquals(
-        60, store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon()).size());
+    assertEquals(60, store.list(RunQuery.builder(SCOPE).limit(1000).build(), soon()).size());
   }
 
   @Test
@@ -476,22 +400,27 @@ public abstract class RunStoreContract {
       Writer owner = create(store, run);
       Instant one = NOON.plusNanos(n % 3);
       store.append(
-          new Append(run, 1, owner, one, List.of(step(1)), statuses[n % statuses.length]), soon());
+          new Append(
+              run, 1, owner, one, List.of(step(1)), Standing.of(statuses[n % statuses.length])),
+          soon());
     }
-    List<RunSummary> all =
-        store.list(new RunQuery(SCOPE, Set.of(), 1000, Optional.empty()), soon());
+    List<RunSummary> all = store.list(RunQuery.builder(SCOPE).limit(1000).build(), soon());
     assertEquals(40, all.size());
 
     for (int limit : new int[] {1, 3, 7, 40, 41}) {
-      assertEquals(all, pages(new RunQuery(SCOPE, Set.of(), limit, Optional.empty())));
+      assertEquals(all, pages(RunQuery.builder(SCOPE).limit(limit).build()));
     }
     Set<RunStatus> waiting = Set.of(RunStatus.WAITING_APPROVAL, RunStatus.NEEDS_RECONCILIATION);
     assertEquals(
         all.stream().filter(summary -> waiting.contains(summary.status())).toList(),
-        pages(new RunQuery(SCOPE, waiting, 3, Optional.empty())));
+        pages(
+            RunQuery.builder(SCOPE)
+                .statuses(RunStatus.WAITING_APPROVAL, RunStatus.NEEDS_RECONCILIATION)
+                .limit(3)
+                .build()));
     assertEquals(
         all.stream().filter(summary -> summary.status() == RunStatus.FAILED).toList(),
-        pages(new RunQuery(SCOPE, Set.of(RunStatus.FAILED), 5, Optional.empty())));
+        pages(RunQuery.builder(SCOPE).statuses(RunStatus.FAILED).limit(5).build()));
   }
 
   private List<RunSummary> pages(RunQuery first) {
@@ -516,51 +445,64 @@ public abstract class RunStoreContract {
     Instant later = NOON.plusSeconds(5);
 
     store.append(
-        new Append(run, 1, owner, later, List.of(step(1), step(2)), RunStatus.WAITING_APPROVAL),
+        new Append(
+            run,
+            1,
+            owner,
+            later,
+            List.of(step(1), step(2)),
+            Standing.of(RunStatus.WAITING_APPROVAL)),
         soon());
 
     assertEquals(
         List.of(
-            new RunSummary(
-                run, "agent", Optional.of("key"), RunStatus.WAITING_APPROVAL, 3, NOON, later)),
+            summary(run, Optional.of("key"), Standing.of(RunStatus.WAITING_APPROVAL), 3, later)),
         store.list(RunQuery.all(SCOPE), soon()));
   }
 
   @Test
   @Tag("A112")
   @Tag("A132")
-  void who_watches_a_run_is_told_of_its_control_events_once_they_are_there() {
+  void who_watches_a_run_is_told_of_a_request_to_cancel_once_it_is_there() {
     RunKey watched = run("r1");
     RunKey other = run("r2");
     Writer owner = create(store, watched);
     create(store, other);
-    List<List<RunEvent>> told = new ArrayList<>();
-    List<List<RunEvent>> there = new ArrayList<>();
+    List<RunEvent> there = new ArrayList<>();
     RunStore.Watch watch =
         store.watch(
             watched,
-            events -> {
-              told.add(List.copyOf(events));
-              there.add(events(watched));
+            new RunListener() {
+              @Override
+              public void cancelRequested() {
+                there.add(events(watched).getLast());
+              }
+
+              @Override
+              public void lost() {
+                throw new AssertionError("nobody took it");
+              }
             });
     RunEvent asked = new RunEvent.CancelRequested(Optional.of("test"));
+    RunEvent decided =
+        new RunEvent.ApprovalDecided("request", true, Optional.of("ann"), Optional.empty());
     Writer outside = Writer.outside("ann");
 
     store.append(append(watched, 1, owner), soon());
+    store.append(append(watched, 2, outside, List.of(decided)), soon());
     store.append(append(other, 1, outside, List.of(asked)), soon());
     assertThrows(
         ConflictException.class,
         () -> store.append(append(watched, 1, outside, List.of(asked)), soon()));
-    assertEquals(List.of(), told);
+    assertEquals(List.of(), there);
 
-    store.append(append(watched, 2, outside, List.of(asked)), soon());
-    assertEquals(List.of(List.of(asked)), told);
-    assertEquals(asked, there.getFirst().getLast());
-
-    watch.close();
-    watch.close();
     store.append(append(watched, 3, outside, List.of(asked)), soon());
-    assertEquals(1, told.size());
+    assertEquals(List.of(asked), there);
+
+    watch.close();
+    watch.close();
+    store.append(append(watched, 4, outside, List.of(asked)), soon());
+    assertEquals(1, there.size());
   }
 
   @Test
@@ -749,18 +691,16 @@ public abstract class RunStoreContract {
     RunKey run = run("r1");
     List<LoggedEvent> log = foreignLog(run, Optional.of("key"));
 
-    store.adopt(log, RunStatus.WAITING_APPROVAL, soon());
+    store.adopt(log, Standing.of(RunStatus.WAITING_APPROVAL), soon());
 
     assertEquals(log, store.load(run, 1, soon()));
     assertEquals(
         List.of(
-            new RunSummary(
+            summary(
                 run,
-                "agent",
                 Optional.of("key"),
-                RunStatus.WAITING_APPROVAL,
+                Standing.of(RunStatus.WAITING_APPROVAL),
                 3,
-                NOON,
                 NOON.plusNanos(5))),
         store.list(RunQuery.all(SCOPE), soon()));
     assertEquals(Optional.of(run), store.find(SCOPE, "key", soon()));
@@ -769,7 +709,8 @@ public abstract class RunStoreContract {
         () -> store.append(append(run, 3, log.getFirst().writer()), soon()));
     Writer owner = store.acquire(run, soon()).orElseThrow();
     store.append(
-        new Append(run, 3, owner, NOON.plusSeconds(1), List.of(step(2)), RunStatus.RUNNING),
+        new Append(
+            run, 3, owner, NOON.plusSeconds(1), List.of(step(2)), Standing.of(RunStatus.RUNNING)),
         soon());
     assertEquals(4, events(run).size());
   }
@@ -789,7 +730,8 @@ public abstract class RunStoreContract {
             foreignLog(run, Optional.of("key")),
             foreignLog(run("r2"), Optional.of("key")))) {
       assertThrows(
-          ConflictException.class, () -> store.adopt(refused, RunStatus.COMPLETED, soon()));
+          ConflictException.class,
+          () -> store.adopt(refused, Standing.of(RunStatus.COMPLETED), soon()));
     }
 
     assertEquals(log, store.load(run, 1, soon()));
@@ -798,7 +740,7 @@ public abstract class RunStoreContract {
     store.append(append(run, 1, owner), soon());
     store.adopt(
         foreignLog(new RunKey(RunScope.of("other"), "r1"), Optional.of("key")),
-        RunStatus.RUNNING,
+        Standing.of(RunStatus.RUNNING),
         soon());
   }
 
@@ -810,7 +752,7 @@ public abstract class RunStoreContract {
     List<Callable<Boolean>> callers =
         IntStream.range(0, 16)
             .<Callable<Boolean>>mapToObj(
-                n -> () -> succeeds(() -> store.adopt(log, RunStatus.RUNNING, soon())))
+                n -> () -> succeeds(() -> store.adopt(log, Standing.of(RunStatus.RUNNING), soon())))
             .toList();
 
     assertEquals(1, together(callers).stream().filter(won -> won).count());
@@ -835,7 +777,9 @@ public abstract class RunStoreContract {
             new RunEvent.ToolStarted(1, 0, "c1", "refund", EffectClass.ONCE, input, "key-1", 1),
             new RunEvent.RunSuspended(
                 RunEvent.RunSuspended.Reason.RECONCILIATION, List.of("c1"), Optional.empty()));
-    store.append(new Append(run, 1, owner, NOON, events, RunStatus.NEEDS_RECONCILIATION), soon());
+    store.append(
+        new Append(run, 1, owner, NOON, events, Standing.of(RunStatus.NEEDS_RECONCILIATION)),
+        soon());
     store.release(run, owner);
     return run;
   }
@@ -980,7 +924,7 @@ public abstract class RunStoreContract {
                     RunEvent.RunSuspended.Reason.APPROVAL,
                     List.of("approval_1"),
                     Optional.empty())),
-            RunStatus.WAITING_APPROVAL),
+            Standing.of(RunStatus.WAITING_APPROVAL)),
         soon());
     Runs runs = Runs.in(store);
     runs.reconcile(decided, verdict("ann"));
@@ -1028,7 +972,8 @@ public abstract class RunStoreContract {
             () -> store.create(new NewRun(run("r2"), NOON, started("a", Optional.empty())), soon()),
             () -> store.load(run, 1, soon()),
             () -> {
-              store.adopt(foreignLog(run("r2"), Optional.empty()), RunStatus.RUNNING, soon());
+              store.adopt(
+                  foreignLog(run("r2"), Optional.empty()), Standing.of(RunStatus.RUNNING), soon());
               return 0;
             },
             () -> {
@@ -1072,14 +1017,6 @@ public abstract class RunStoreContract {
     }
   }
 
-  private static void awaitParked(Thread thread) {
-    while (thread.isAlive()
-        && thread.getState() != Thread.State.WAITING
-        && thread.getState() != Thread.State.TIMED_WAITING) {
-      Thread.onSpinWait();
-    }
-  }
-
   private static void awaitUninterruptibly(CountDownLatch latch) {
     while (true) {
       try {
@@ -1088,37 +1025,6 @@ public abstract class RunStoreContract {
       } catch (InterruptedException e) {
         // The storm has begun; it must not hit this wait.
       }
-    }
-  }
-
-  private static boolean succeeds(Runnable action) {
-    try {
-      action.run();
-      return true;
-    } catch (ConflictException e) {
-      return false;
-    }
-  }
-
-  /** Runs all at once, each on a virtual thread; returns their results in order. */
-  private static <T> List<T> together(List<Callable<T>> actions) throws Exception {
-    CountDownLatch ready = new CountDownLatch(actions.size());
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<T>> futures = new ArrayList<>();
-      for (Callable<T> action : actions) {
-        futures.add(
-            threads.submit(
-                () -> {
-                  ready.countDown();
-                  ready.await();
-                  return action.call();
-                }));
-      }
-      List<T> results = new ArrayList<>();
-      for (Future<T> future : futures) {
-        results.add(future.get());
-      }
-      return results;
     }
   }
 }

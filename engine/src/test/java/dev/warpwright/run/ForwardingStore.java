@@ -1,9 +1,10 @@
 package dev.warpwright.run;
 
 import dev.warpwright.task.Deadline;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.Set;
 
 /** A store that hands everything on to another one. */
 public class ForwardingStore implements RunStore {
@@ -24,8 +25,8 @@ public class ForwardingStore implements RunStore {
   }
 
   @Override
-  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
-    store.adopt(log, status, deadline);
+  public void adopt(List<LoggedEvent> log, Standing standing, Deadline deadline) {
+    store.adopt(log, standing, deadline);
   }
 
   @Override
@@ -39,8 +40,53 @@ public class ForwardingStore implements RunStore {
   }
 
   @Override
-  public void release(RunKey run, Writer owner) {
-    store.release(run, owner);
+  public Optional<Writer> borrow(RunKey run, Deadline deadline) {
+    return store.borrow(run, deadline);
+  }
+
+  @Override
+  public DueRuns acquireDue(Set<String> agentIds, int limit, Deadline deadline) {
+    return store.acquireDue(agentIds, limit, deadline);
+  }
+
+  @Override
+  public void announce(Set<String> agentIds, Deadline deadline) {
+    store.announce(agentIds, deadline);
+  }
+
+  @Override
+  public void release(RunKey run, Writer owner, Optional<String> problem) {
+    store.release(run, owner, problem);
+  }
+
+  @Override
+  public void readmit(RunKey run, Deadline deadline) {
+    store.readmit(run, deadline);
+  }
+
+  @Override
+  public boolean signal(RunKey run, Signal signal, Deadline deadline) {
+    return store.signal(run, signal, deadline);
+  }
+
+  @Override
+  public List<Signal> signals(RunKey run, Deadline deadline) {
+    return store.signals(run, deadline);
+  }
+
+  @Override
+  public List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline) {
+    return store.stranded(scope, limit, deadline);
+  }
+
+  @Override
+  public boolean delete(RunKey run, Deadline deadline) {
+    return store.delete(run, deadline);
+  }
+
+  @Override
+  public int deleteExpired(Instant before, Set<RunStatus> statuses, int limit, Deadline deadline) {
+    return store.deleteExpired(before, statuses, limit, deadline);
   }
 
   @Override
@@ -49,7 +95,7 @@ public class ForwardingStore implements RunStore {
   }
 
   @Override
-  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+  public Watch watch(RunKey run, RunListener listener) {
     return store.watch(run, listener);
   }
 

@@ -158,7 +158,7 @@ final class RunLogTest {
                 Writer.outside("ann"),
                 state.updatedAt(),
                 List.of(decided(pending)),
-                state.status()),
+                state.standing()),
             deadline);
       }
       super.append(append, deadline);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -20,6 +21,7 @@ import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ContextCompacted;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -167,6 +169,11 @@ final class RunStateTest {
     return new RunCompleted("Done.", 1, Usage.ABSENT);
   }
 
+  private static GuardrailChecked triggered() {
+    return new GuardrailChecked(
+        GuardrailStage.TOOL_OUTPUT, "words", Optional.of("a word"), Map.of());
+  }
+
   private static RouteBound bound(int step) {
     return new RouteBound(step, TARGET, decision());
   }
@@ -207,6 +214,7 @@ final class RunStateTest {
       new StepStarted(2, 1),
       bound(1),
       answer(1, "Hello."),
+      triggered(),
       asked("c1"),
       decided("c1", true),
       began("c1", EffectClass.PURE),
@@ -513,6 +521,28 @@ final class RunStateTest {
   }
 
   @Test
+  @Tag("A48")
+  void after_a_guardrail_has_triggered_no_step_starts_and_the_run_does_not_complete() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"));
+    assertEquals(Optional.empty(), state.guardrail());
+    assertAccepts(state, began("c1", EffectClass.PURE));
+    assertAccepts(state, ended("c1", true));
+    assertAccepts(state, triggered());
+    assertRefuses(state, new StepStarted(2, 3), completed());
+    assertEquals(Optional.of(triggered()), state.guardrail());
+    assertAccepts(state, failed(true));
+    assertAccepts(state, new RunResumed("again"));
+    assertRefuses(state, new StepStarted(2, 3));
+    assertAccepts(state, failed(false));
+
+    RunState answered = state(new StepStarted(1, 1), answer(1, "Done."));
+    assertTrue(answered.hasFinalAnswer());
+    assertAccepts(answered, triggered());
+    assertRefuses(answered, completed());
+    assertAccepts(answered, failed(false));
+  }
+
+  @Test
   @Tag("A11")
   void nothing_follows_the_end() {
     assertRefuses(state(new StepStarted(1, 1), answer(1, "Done."), completed()), anything());
@@ -621,6 +651,7 @@ final class RunStateTest {
         }
       }
       longest = Math.max(longest, log.size());
+      TimelineTest.assertTellsAllOf(log, "seed " + seed + ", run " + run);
       assertEquals(
           RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
     }
@@ -673,8 +704,9 @@ final class RunStateTest {
             case 2 -> started();
             case 3 -> new CancelRequested(Optional.empty());
             case 4, 5 -> new RunCancelled(step, List.of());
-            case 6 -> TIMEOUT;
-            case 7, 8 -> compacted(step, random.nextInt(2), state.messages().size());
+            case 6 -> triggered();
+            case 7 -> TIMEOUT;
+            case 8, 9 -> compacted(step, random.nextInt(2), state.messages().size());
             default -> failed(true);
           };
     };
@@ -691,6 +723,7 @@ final class RunStateTest {
     private boolean ended;
     private boolean waiting;
     private boolean cancelling;
+    private boolean triggered;
     private @Nullable RunEvent intended; // end, once there is a verdict
     private final Map<String, String> calls = new HashMap<>(); // id to state
     private final Map<String, EffectClass> effects = new HashMap<>();
@@ -700,7 +733,7 @@ final class RunStateTest {
       switch (event) {
         case RunStarted e -> throw new AssertionError(what);
         case StepStarted e -> {
-          assertFalse(waiting || cancelling, what);
+          assertFalse(waiting || cancelling || triggered, what);
           assertTrue(e.step() == answered + 1 && calls.isEmpty(), what);
           step = e.step();
         }
@@ -710,6 +743,7 @@ final class RunStateTest {
           answered = step;
           e.message().toolCalls().forEach(call -> calls.put(call.id(), "open"));
         }
+        case GuardrailChecked e -> triggered = true;
         case ApprovalRequested e -> {
           assertFalse(cancelling, what);
           move(e.callId(), "open", "asked", what);
@@ -768,6 +802,7 @@ final class RunStateTest {
                 (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
           }
         }
+        case FlowEvent e -> throw new AssertionError(what);
         case RunResumed e -> waiting = false;
         case CancelRequested e -> {
           assertFalse(cancelling, what);
@@ -792,7 +827,7 @@ final class RunStateTest {
         }
         case RunCompleted e -> {
           assertTrue(step > 0 && answered == step && calls.isEmpty() && !waiting, what);
-          assertFalse(cancelling, what);
+          assertFalse(cancelling || triggered, what);
           ended = true;
         }
         case RunFailed e -> {

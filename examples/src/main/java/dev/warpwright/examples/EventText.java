@@ -10,6 +10,7 @@ import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ContextCompacted;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -39,6 +40,12 @@ final class EventText {
       case ApprovalRequested asked ->
           "Needs an approval: %s %s%n%s"
               .formatted(asked.tool(), asked.arguments().text(), asked.requestId());
+      case GuardrailChecked stopped ->
+          "Guardrail %s triggered at %s%s"
+              .formatted(
+                  stopped.guardrailId(),
+                  stopped.stage(),
+                  stopped.reason().map(reason -> ": " + reason).orElse(""));
       case ApprovalDecided decided -> decided(decided);
       case ToolStarted tool ->
           "%s begins (%s, attempt %d): %s"

@@ -20,6 +20,7 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.task.Deadline;
@@ -132,7 +133,7 @@ abstract class CommitContract {
         writer,
         NOON.plusNanos(expected),
         List.of(new RunEvent.StepStarted((int) expected, 1), new RunEvent.StepStarted(-1, 1)),
-        RunStatus.RUNNING);
+        Standing.of(RunStatus.RUNNING));
   }
 
   /** Appends from another thread. */

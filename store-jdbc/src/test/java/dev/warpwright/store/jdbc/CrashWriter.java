@@ -8,6 +8,7 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.task.Deadline;
@@ -81,7 +82,12 @@ final class CrashWriter {
       RunEvent second = event(sequence + 2);
       store.append(
           new Append(
-              run, sequence, owner, Instant.now(), List.of(first, second), RunStatus.RUNNING),
+              run,
+              sequence,
+              owner,
+              Instant.now(),
+              List.of(first, second),
+              Standing.of(RunStatus.RUNNING)),
           Deadline.never());
       sequence += 2;
       print(run.runId() + " " + sequence);

@@ -13,6 +13,7 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.store.jdbc.CuttingProxy.Cut;
@@ -87,7 +88,7 @@ final class PostgresConnectionTest {
         writer,
         NOON,
         List.of(new RunEvent.RunResumed("x"), new RunEvent.RunResumed("y")),
-        RunStatus.RUNNING);
+        Standing.of(RunStatus.RUNNING));
   }
 
   private static List<Long> sequences(JdbcRunStore store, RunKey run) {

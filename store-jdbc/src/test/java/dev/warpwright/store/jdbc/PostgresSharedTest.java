@@ -16,6 +16,7 @@ import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.task.Deadline;
@@ -104,7 +105,7 @@ final class PostgresSharedTest {
         writer,
         NOON,
         List.of(new RunEvent.RunResumed("x"), new RunEvent.RunResumed(writer.name())),
-        RunStatus.RUNNING);
+        Standing.of(RunStatus.RUNNING));
   }
 
   private static int length(JdbcRunStore store, RunKey run) {

@@ -1,0 +1,291 @@
+package dev.warpwright.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.warpwright.model.ConflictException;
+import dev.warpwright.run.Append;
+import dev.warpwright.run.DueRuns;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunQuery;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Standing;
+import dev.warpwright.run.Writer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Who takes up which runs, how often, and which nobody takes up. */
+public abstract class DueRunsContract extends RetentionContract {
+  /** Takes a run in that nobody owns. */
+  private void queue(RunKey run, String agent, Standing standing) {
+    store.adopt(
+        List.of(
+            new LoggedEvent(
+                run, 1, Writer.outside("client"), NOON, started(agent, Optional.empty()))),
+        standing,
+        soon());
+  }
+
+  private void queue(String id, String agent, Instant due) {
+    queue(run(id), agent, Standing.due(RunStatus.QUEUED, due));
+  }
+
+  private List<String> takeDue(int limit, String... agents) {
+    return store.acquireDue(Set.of(agents), limit, soon()).taken().stream()
+        .map(taken -> taken.run().runId())
+        .toList();
+  }
+
+  private RunSummary listed(RunKey run) {
+    return store.list(RunQuery.builder(run.scope()).limit(1000).build(), soon()).stream()
+        .filter(summary -> summary.run().equals(run))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  @Tag("A112")
+  void runs_are_taken_up_longest_due_first_and_only_of_the_agents_that_are_asked_for() {
+    queue("third", "a", NOON.plusSeconds(3));
+    queue("first", "b", NOON.plusNanos(1));
+    queue("other", "c", NOON.minusSeconds(1));
+    queue("second-b", "a", NOON.plusSeconds(2));
+    queue("second-a", "b", NOON.plusSeconds(2));
+    RunKey elsewhere = new RunKey(RunScope.of("else"), "zeroth");
+    queue(elsewhere, "a", Standing.due(RunStatus.QUEUED, NOON));
+
+    assertEquals(List.of("zeroth", "first", "second-a"), takeDue(3, "a", "b"));
+    assertEquals(List.of("second-b", "third"), takeDue(3, "a", "b"));
+    assertEquals(List.of(), takeDue(3, "a", "b", "nobody's"));
+    assertEquals(List.of(), takeDue(3));
+    assertEquals(List.of("other"), takeDue(1, "c"));
+  }
+
+  @Test
+  @Tag("A122")
+  void who_takes_a_due_run_up_owns_it() {
+    queue("r1", "a", NOON);
+
+    DueRuns.Taken taken = store.acquireDue(Set.of("a"), 5, soon()).taken().getFirst();
+
+    assertEquals(run("r1"), taken.run());
+    assertEquals("a", taken.agentId());
+    assertTrue(taken.owner().isOwner());
+    assertEquals(Optional.empty(), store.acquire(run("r1"), soon()));
+    store.append(append(run("r1"), 1, taken.owner()), soon());
+    store.release(run("r1"), taken.owner());
+    assertTrue(store.acquire(run("r1"), soon()).isPresent());
+  }
+
+  @Test
+  @Tag("A112")
+  void a_run_that_is_owned_or_not_due_is_not_taken_up_and_the_next_that_will_be_is_known() {
+    Duration hour = Duration.ofHours(1);
+    queue("later", "a", Instant.now().plus(hour.multipliedBy(2)));
+    queue("soon", "a", Instant.now().plus(hour));
+    queue("sooner", "b", Instant.now().plus(hour.dividedBy(2)));
+    queue(run("waits"), "a", Standing.of(RunStatus.WAITING_APPROVAL));
+    Writer owner = create(store, run("driven"));
+
+    DueRuns due = store.acquireDue(Set.of("a", "agent"), 10, soon());
+
+    assertEquals(List.of(), due.taken());
+    Duration next = due.next().orElseThrow();
+    assertTrue(next.compareTo(hour) <= 0, next::toString);
+    assertTrue(next.compareTo(hour.minusMinutes(10)) > 0, next::toString);
+    assertEquals(Optional.empty(), store.acquireDue(Set.of("agent"), 10, soon()).next());
+
+    store.release(run("driven"), owner);
+    assertEquals(List.of("driven"), takeDue(10, "a", "agent"));
+  }
+
+  @Test
+  @Tag("A120")
+  void when_a_run_is_due_is_as_its_last_append_says() {
+    queue("r1", "a", NOON);
+    Writer owner = store.acquireDue(Set.of("a"), 1, soon()).taken().getFirst().owner();
+    Instant later = Instant.now().plusSeconds(3600);
+    store.append(
+        new Append(
+            run("r1"),
+            1,
+            owner,
+            NOON,
+            List.of(step(1)),
+            Standing.due(RunStatus.WAITING_APPROVAL, later)),
+        soon());
+    store.release(run("r1"), owner);
+    assertEquals(Standing.due(RunStatus.WAITING_APPROVAL, later), listed(run("r1")).standing());
+    assertEquals(List.of(), takeDue(1, "a"));
+
+    RunEvent decision =
+        new RunEvent.ApprovalDecided("request", true, Optional.of("ann"), Optional.empty());
+    store.append(
+        new Append(
+            run("r1"),
+            2,
+            Writer.outside("ann"),
+            NOON,
+            List.of(decision),
+            Standing.due(RunStatus.WAITING_APPROVAL, NOON)),
+        soon());
+    assertEquals(List.of("r1"), takeDue(1, "a"));
+  }
+
+  @Test
+  @Tag("A122")
+  void of_many_who_take_due_runs_up_each_run_goes_to_one() throws Exception {
+    int runs = 60;
+    for (int n = 0; n < runs; n++) {
+      queue("r" + n, "agent-" + n % 3, NOON.plusNanos(n % 7));
+    }
+    List<Callable<List<String>>> workers =
+        IntStream.range(0, 16)
+            .<Callable<List<String>>>mapToObj(
+                n ->
+                    () -> {
+                      List<String> mine = new ArrayList<>();
+                      List<String> some;
+                      do {
+                        some = takeDue(3, "agent-0", "agent-1", "agent-2");
+                        mine.addAll(some);
+                      } while (!some.isEmpty());
+                      return mine;
+                    })
+            .toList();
+
+    List<String> taken = together(workers).stream().flatMap(List::stream).toList();
+
+    assertEquals(runs, Set.copyOf(taken).size());
+    assertEquals(runs, taken.size());
+  }
+
+  /** Takes a run up so often, each time without progress. */
+  private void takeUpInVain(RunKey run, int times) {
+    for (int n = 0; n < times; n++) {
+      Writer owner = store.acquire(run, soon()).orElseThrow();
+      long last = events(run).size();
+      store.append(
+          new Append(
+              run,
+              last,
+              owner,
+              NOON.plusNanos(last),
+              List.of(new RunEvent.RunResumed("again")),
+              Standing.due(RunStatus.RUNNING, NOON.plusNanos(1))),
+          soon());
+      store.release(run, owner, Optional.of("problem " + n));
+    }
+  }
+
+  @Test
+  @Tag("A151")
+  void a_run_that_is_taken_up_five_times_without_progress_is_quarantined_and_listed() {
+    RunKey run = run("r1");
+    queue("r1", "a", NOON);
+    queue("r2", "a", NOON);
+    takeUpInVain(run, RunStore.MAX_CLAIMS - 1);
+    assertEquals(4, listed(run).claims());
+    assertFalse(listed(run).isQuarantined());
+    assertTrue(takeDue(2, "a").contains("r1"));
+    assertEquals(RunStore.MAX_CLAIMS, listed(run).claims());
+    assertEquals(Optional.of("problem 3"), listed(run).problem());
+    assertEquals(Optional.empty(), store.acquire(run, soon()));
+  }
+
+  @Test
+  @Tag("A151")
+  void a_quarantined_run_is_not_taken_up_until_it_is_readmitted_but_can_be_decided_on() {
+    RunKey run = run("r1");
+    queue("r1", "a", NOON);
+    takeUpInVain(run, RunStore.MAX_CLAIMS);
+
+    ConflictException refused =
+        assertThrows(ConflictException.class, () -> store.acquire(run, soon()));
+    assertTrue(refused.getMessage().contains("quarantined"), refused.getMessage());
+    assertEquals(List.of(), takeDue(5, "a"));
+    RunQuery query = RunQuery.builder(SCOPE).quarantined().build();
+    assertEquals(List.of(run), store.list(query, soon()).stream().map(RunSummary::run).toList());
+    assertEquals(Optional.of("problem 4"), store.list(query, soon()).getFirst().problem());
+    Writer borrower = store.borrow(run, soon()).orElseThrow();
+    assertEquals(Optional.empty(), store.borrow(run, soon()));
+    store.release(run, borrower);
+    assertEquals(RunStore.MAX_CLAIMS, listed(run).claims());
+
+    store.readmit(run, soon());
+
+    assertEquals(List.of(), store.list(query, soon()));
+    assertEquals(0, listed(run).claims());
+    assertEquals(List.of("r1"), takeDue(5, "a"));
+    assertThrows(ConflictException.class, () -> store.readmit(run("nobody"), soon()));
+  }
+
+  @Test
+  @Tag("A151")
+  void progress_of_a_driver_forgets_claims_and_problem_and_nothing_else_does() {
+    RunKey run = run("r1");
+    queue("r1", "a", NOON);
+    takeUpInVain(run, 3);
+    store.append(
+        append(
+            run, 4, Writer.outside("ann"), List.of(new RunEvent.CancelRequested(Optional.of("x")))),
+        soon());
+    assertEquals(3, listed(run).claims());
+    Writer borrower = store.borrow(run, soon()).orElseThrow();
+    store.release(run, borrower);
+    assertEquals(3, listed(run).claims());
+    assertEquals(Optional.of("problem 2"), listed(run).problem());
+
+    Writer owner = store.acquire(run, soon()).orElseThrow();
+    store.append(append(run, 5, owner, List.of(new RunEvent.RunResumed("again"), step(1))), soon());
+    assertEquals(0, listed(run).claims());
+    assertEquals(Optional.empty(), listed(run).problem());
+    store.release(run, owner);
+    takeUpInVain(run, RunStore.MAX_CLAIMS);
+    assertTrue(listed(run).isQuarantined());
+  }
+
+  private List<String> stranded(RunScope scope) {
+    return store.stranded(scope, 10, soon()).stream().map(s -> s.run().runId()).toList();
+  }
+
+  @Test
+  @Tag("A151")
+  @Tag("A153")
+  void a_due_run_that_no_process_drives_is_listed_as_stranded() {
+    queue("early", "gone", NOON);
+    queue("late", "gone", NOON.plusSeconds(1));
+    queue("driven", "here", NOON);
+    queue("not-due", "gone", Instant.now().plusSeconds(3600));
+    queue(run("waits"), "gone", Standing.of(RunStatus.WAITING_APPROVAL));
+    queue("broken", "here", NOON.plusNanos(1));
+    takeUpInVain(run("broken"), RunStore.MAX_CLAIMS);
+    create(store, run("owned"));
+    queue(new RunKey(RunScope.of("other"), "r1"), "gone", Standing.due(RunStatus.QUEUED, NOON));
+
+    assertEquals(List.of("driven", "early", "broken", "late"), stranded(SCOPE));
+    store.announce(Set.of("here", "other"), soon());
+    assertEquals(List.of("early", "broken", "late"), stranded(SCOPE));
+    assertEquals(1, store.stranded(SCOPE, 1, soon()).size());
+    store.announce(Set.of("gone"), soon());
+    assertEquals(List.of("driven", "broken"), stranded(SCOPE));
+    store.announce(Set.of(), soon());
+    assertEquals(4, stranded(SCOPE).size());
+    assertEquals(List.of("r1"), stranded(RunScope.of("other")));
+  }
+}
