@@ -18,6 +18,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -119,6 +120,14 @@ final class TimelineFold {
         if (cancel != null) {
           cancel.end = time;
         }
+      }
+      case RunTimedOut end -> {
+        gaveUp(end.attempts(), time);
+        goesOn(time);
+        if (step != null) {
+          step.leave(time);
+        }
+        entries.add(() -> new Timeline.Note(end, time));
       }
       case RunCompleted end -> {}
       default -> entries.add(() -> new Timeline.Note(logged.event(), time));
