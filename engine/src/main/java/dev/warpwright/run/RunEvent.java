@@ -194,7 +194,7 @@ public sealed interface RunEvent
   record ContextCompacted(
       String recordId,
       int beforeStep,
-      List<Reason> reasons,
+      List<ContextCompacted.Reason> reasons,
       String sourceDigest,
       String resultDigest,
       int from,
