@@ -255,7 +255,7 @@ public final class Gateway implements AutoCloseable {
       object = operation.readObject(loop.lastStep(), request.reader());
       operation.show(loop.lastStep().step(), new StreamEvent.ObjectComplete(object));
       loop.showEnd();
-      mode = operation.objectMode();
+      mode = operation.objectMode(loop.lastStep().target());
     }
     return new ObjectResult<>(object, mode, loop.result());
   }
@@ -329,6 +329,32 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
+   * Opens an operation whose final answer must be an object; see {@link #open(String,
+   * GenerateRequest)}.
+   *
+   * @param name what it is for, the first part of the names of its tasks
+   * @param request what is asked, and the type of the object
+   * @return the operation; {@link Operation#readObject} reads the object
+   */
+  public Operation open(String name, ObjectRequest<?> request) {
+    return open(name, plan(request.request(), Optional.of(request), false, false));
+  }
+
+  /**
+   * Opens an operation whose final answer must be an object inside another one; see {@link
+   * #open(String, GenerateRequest, Operation)}.
+   *
+   * @param name what it is for, the first part of the names of its tasks
+   * @param request what is asked, and the type of the object
+   * @param around the operation that the calling thread is in
+   * @return the operation
+   */
+  public Operation open(String name, ObjectRequest<?> request, Operation around) {
+    Objects.requireNonNull(around, "around");
+    return open(name, plan(request.request(), Optional.of(request), false, true));
+  }
+
+  /**
    * Makes a feed for {@link #stream}.
    *
    * @param <E> its elements
@@ -367,6 +393,28 @@ public final class Gateway implements AutoCloseable {
       Function<? super StreamEvent, ? extends E> asElement,
       Function<? super Operation, ? extends R> loop) {
     detach(name, plan(request, Optional.empty(), true), Outlet.of(feed, asElement), feed, loop);
+  }
+
+  /**
+   * Starts an operation that is shown and whose final answer must be an object; see {@link
+   * #stream(String, GenerateRequest, Feed, Function, Function)}.
+   *
+   * @param <E> the elements of the feed
+   * @param <R> the result
+   * @param name what it is for, the first part of the names of its tasks
+   * @param request what is asked, and the type of the object
+   * @param feed a feed without an end
+   * @param asElement makes an element of an event
+   * @param loop is given the operation, and must close it
+   */
+  public <E, R> void stream(
+      String name,
+      ObjectRequest<?> request,
+      Feed<E, R> feed,
+      Function<? super StreamEvent, ? extends E> asElement,
+      Function<? super Operation, ? extends R> loop) {
+    Planned planned = plan(request.request(), Optional.of(request), true);
+    detach(name, planned, Outlet.of(feed, asElement), feed, loop);
   }
 
   /** A request whose targets are planned. Whoever has one opens the operation. */

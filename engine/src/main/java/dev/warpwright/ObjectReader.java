@@ -23,6 +23,9 @@ import java.util.function.Function;
 final class ObjectReader<T> {
   private final BiFunction<Json, ObjectMode, Made<T>> maker;
 
+  /** An object, and the JSON that it was made of. */
+  record Found<T>(T object, Json json) {}
+
   /** An object, or what is wrong with the JSON. */
   private record Made<T>(Optional<T> object, List<String> violations) {
     static <T> Made<T> invalid(List<String> violations) {
@@ -49,7 +52,7 @@ final class ObjectReader<T> {
    * @throws InvalidOutputException if the answer is not the object
    * @throws LimitExceededException if it still asks for tools
    */
-  T read(ModelResponse answer, ObjectMode mode, OperationTrace trace) {
+  Found<T> read(ModelResponse answer, ObjectMode mode, OperationTrace trace) {
     if (!answer.message().toolCalls().isEmpty()) {
       throw new LimitExceededException(
           "The steps are used up (maxSteps), and the last answer asks for tools; there is no"
@@ -69,17 +72,19 @@ final class ObjectReader<T> {
           trace);
     }
     Made<T> made = maker.apply(found.value().get(), mode);
-    return made.object()
-        .orElseThrow(
-            () ->
-                new InvalidOutputException(
-                    FailureKind.OUTPUT_SCHEMA,
-                    "The answer does not match its schema: "
-                        + String.join("; ", made.violations())
-                        + ".",
-                    made.violations(),
-                    answer,
-                    trace));
+    T object =
+        made.object()
+            .orElseThrow(
+                () ->
+                    new InvalidOutputException(
+                        FailureKind.OUTPUT_SCHEMA,
+                        "The answer does not match its schema: "
+                            + String.join("; ", made.violations())
+                            + ".",
+                        made.violations(),
+                        answer,
+                        trace));
+    return new Found<>(object, found.value().get());
   }
 
   /** Whether the answer is the object; one that is not would fail whoever got it from a cache. */

@@ -47,7 +47,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -741,6 +740,21 @@ public final class Operation implements AutoCloseable {
   }
 
   /**
+   * Runs other code of the program for a step, as a child of this operation.
+   *
+   * @param <T> what it gives
+   * @param kind what it is, for the names of tasks
+   * @param step the step
+   * @param code the code
+   * @return what it gave
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  public <T> T call(String kind, int step, Supplier<T> code) {
+    return foreign(kind, step, code);
+  }
+
+  /**
    * Asks guardrails of the program, as a child of this operation: one that takes its time does not
    * keep the caller beyond the deadline.
    *
@@ -765,15 +779,45 @@ public final class Operation implements AutoCloseable {
    * constructor that takes its time does not keep the caller beyond the deadline.
    */
   <T> T readObject(ModelStep last, ObjectReader<T> reader) {
-    ObjectMode mode = objectMode();
-    OperationTrace trace = trace();
-    return foreign("reading", last.step(), () -> reader.read(last.response(), mode, trace));
+    return read(last.step(), last.response(), objectMode(last.target()), reader).object();
   }
 
-  /** In which mode the last target that answered was asked for an object. */
-  ObjectMode objectMode() {
-    Candidate answered = Objects.requireNonNull(winner, "winner");
-    return object.orElseThrow().form().modeFor(answered.capabilities());
+  /**
+   * Reads the object that a final answer must be, as a child of this operation, which must have
+   * been opened for one.
+   *
+   * @param step the step that gave the answer, perhaps in an earlier operation
+   * @param target who answered
+   * @param answer the answer
+   * @return its JSON, which matches the schema
+   * @throws dev.warpwright.model.InvalidOutputException if the answer is not the object
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  public Json readObject(int step, Target target, ModelResponse answer) {
+    return read(step, answer, objectMode(target), object.orElseThrow().reader()).json();
+  }
+
+  private <T> ObjectReader.Found<T> read(
+      int step, ModelResponse answer, ObjectMode mode, ObjectReader<T> reader) {
+    OperationTrace trace = trace();
+    return foreign("reading", step, () -> reader.read(answer, mode, trace));
+  }
+
+  /**
+   * In which mode a target is asked for an object.
+   *
+   * @param target a target of the request
+   * @return NATIVE or PROMPTED; of a target that cannot be asked now, PROMPTED, which is the more
+   *     tolerant to read
+   */
+  public ObjectMode objectMode(Target target) {
+    ObjectForm form = object.orElseThrow().form();
+    return plan.candidates().stream()
+        .filter(candidate -> candidate.target().equals(target))
+        .findFirst()
+        .map(candidate -> form.modeFor(candidate.capabilities()))
+        .orElse(ObjectMode.PROMPTED);
   }
 
   /** Runs code of the program. */

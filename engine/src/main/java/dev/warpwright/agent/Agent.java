@@ -1,5 +1,8 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.GenerateRequest;
+import dev.warpwright.ObjectMode;
+import dev.warpwright.ObjectRequest;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -11,6 +14,7 @@ import dev.warpwright.run.Harness;
 import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Guardrail;
+import dev.warpwright.tool.JsonType;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
@@ -64,6 +68,9 @@ public final class Agent {
   private final int maxToolErrors;
   private final long maxStateBytes;
   private final RunPolicy policy;
+  private final Optional<Compaction> compaction;
+  private final Optional<JsonType<?>> output;
+  private final Optional<ObjectRequest<?>> asked;
   private final InvalidInput invalidInput;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
@@ -92,12 +99,21 @@ public final class Agent {
     this.maxToolErrors = builder.maxToolErrors;
     this.maxStateBytes = builder.maxStateBytes;
     this.policy = builder.policy;
+    this.compaction = Optional.ofNullable(builder.compaction);
+    this.output = Optional.ofNullable(builder.output);
+    this.asked = output.map(type -> asked(type, builder.outputMode, builder.route));
     this.invalidInput = builder.invalidInput;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
     this.reasoning = Optional.ofNullable(builder.reasoning);
     this.providerOptions = Map.copyOf(builder.providerOptions);
     this.requiredCapabilities = builder.requiredCapabilities;
+  }
+
+  /** Prepares the schema; what is asked comes with each operation. */
+  private static ObjectRequest<?> asked(JsonType<?> type, ObjectMode mode, Route route) {
+    GenerateRequest none = GenerateRequest.builder(route, List.of()).build();
+    return ObjectRequest.builder(type, none).mode(mode).build();
   }
 
   /**
@@ -279,6 +295,29 @@ public final class Agent {
   }
 
   /**
+   * When the older part of a conversation is replaced by a summary.
+   *
+   * @return the options, if set
+   */
+  public Optional<Compaction> compaction() {
+    return compaction;
+  }
+
+  /**
+   * What the final answer must be.
+   *
+   * @return the type of the object; empty if the answer is a text
+   */
+  public Optional<JsonType<?>> output() {
+    return output;
+  }
+
+  /** How the object of the final answer is asked for, without what is asked. */
+  Optional<ObjectRequest<?>> asked() {
+    return asked;
+  }
+
+  /**
    * What becomes of a call that cannot be used.
    *
    * @return the policy, {@link InvalidInput#TELL_MODEL} by default
@@ -359,6 +398,9 @@ public final class Agent {
     private int maxToolErrors = 8;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
     private RunPolicy policy = RunPolicy.NONE;
+    private @Nullable Compaction compaction;
+    private @Nullable JsonType<?> output;
+    private ObjectMode outputMode = ObjectMode.AUTO;
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
@@ -622,6 +664,55 @@ public final class Agent {
     }
 
     /**
+     * Says when the older part of a conversation is replaced by a summary; {@link
+     * Invocation.Builder#withoutCompaction} switches that off for one invocation.
+     *
+     * @param compaction none by default
+     * @return this builder
+     */
+    public Builder compaction(Compaction compaction) {
+      this.compaction = Objects.requireNonNull(compaction, "compaction");
+      return this;
+    }
+
+    /**
+     * Says that the final answer must be a record, or one of a sealed interface of records: {@link
+     * AgentResult#output} gives it. The run fails for good with an {@link
+     * dev.warpwright.model.InvalidOutputException} if it is not.
+     *
+     * @param type the class; public, and in an exported package
+     * @return this builder
+     * @throws InvalidRequestException if the type holds something that is not supported or cannot
+     *     be reached
+     */
+    public Builder output(Class<?> type) {
+      return output(JsonType.of(type));
+    }
+
+    /**
+     * Says what object the final answer must be; see {@link #output(Class)}.
+     *
+     * @param type the type; {@code JsonType.of(type, MethodHandles.lookup())} for a record that is
+     *     not public, {@link JsonType#ofSchema} for JSON of a schema given by hand
+     * @return this builder
+     */
+    public Builder output(JsonType<?> type) {
+      this.output = Objects.requireNonNull(type, "type");
+      return this;
+    }
+
+    /**
+     * Says how a model is brought to answer with the object.
+     *
+     * @param mode {@link ObjectMode#AUTO} by default: decided for each target
+     * @return this builder
+     */
+    public Builder outputMode(ObjectMode mode) {
+      this.outputMode = Objects.requireNonNull(mode, "mode");
+      return this;
+    }
+
+    /**
      * Says what becomes of a call that cannot be used.
      *
      * @param policy {@link InvalidInput#TELL_MODEL} by default
@@ -702,7 +793,8 @@ public final class Agent {
      * Makes the agent.
      *
      * @return the agent
-     * @throws InvalidRequestException if a tool and a sub-agent, or two sub-agents, have one name
+     * @throws InvalidRequestException if a tool and a sub-agent, or two sub-agents, have one name,
+     *     or the output mode is NATIVE and the schema of the output has no strict form
      */
     public Agent build() {
       return new Agent(this);

@@ -12,6 +12,8 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
+import dev.warpwright.model.Target;
+import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
@@ -59,6 +61,7 @@ final class AgentDriver {
   private final RunLog log;
   private final RunLimits limits;
   private final RunEnd ends;
+  private final Optional<ContextCompaction> compaction;
   private final Approvals approvals;
   private final LateEnds lateEnds;
   private final ChildRuns children;
@@ -88,6 +91,7 @@ final class AgentDriver {
     this.operation = invocation.operation();
     this.limits = invocation.limits();
     this.ends = new RunEnd(limits);
+    this.compaction = invocation.compaction();
     this.cancel = invocation.cancel();
     this.show = invocation.show();
     this.invocation = invocation;
@@ -225,8 +229,9 @@ final class AgentDriver {
     if (!state.calls().isEmpty()) {
       settle();
     } else if (state.hasFinalAnswer()) {
+      RunCompleted end = completed(state);
       guard.requireOutputPasses(state);
-      write(List.of(new RunCompleted(state.text(), state.step(), state.usage())));
+      write(List.of(end));
     } else {
       step();
     }
@@ -235,6 +240,10 @@ final class AgentDriver {
   /** One model call, and the tools that it asks for. */
   private void step() {
     limits.requireStepLeft(log.state(), operation);
+    compaction.ifPresent(this::compact);
+    if (!goesOn()) {
+      return;
+    }
     OptionalInt mostOutput = limits.beforeModel(log.state(), operation);
     int number = log.state().nextStep();
     append(List.of(new StepStarted(number, log.state().messages().size())));
@@ -252,12 +261,48 @@ final class AgentDriver {
       write(List.of()); // it is paid for, whatever becomes of it
     } else if (message.toolCalls().isEmpty()) {
       RunState state = log.state();
+      String text = state.text() + message.text();
       Usage usage = state.usage().plus(answer.response().usage());
-      write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
+      write(List.of(completed(text, number, usage, answer.target(), answer.response())));
     } else {
       parallel = answer.parallelToolCalls();
       run(CallState.fresh(message.toolCalls(), number));
     }
+  }
+
+  /** Replaces older messages if there are too many, durably, before the model is asked. */
+  private void compact(ContextCompaction by) {
+    by.due(log.state())
+        .ifPresent(
+            plan -> {
+              limits.beforeCompaction(log.state(), operation);
+              append(List.of(by.carryOut(plan, log.state())));
+            });
+  }
+
+  /** The end by an answer that is written already. */
+  private RunCompleted completed(RunState state) {
+    ModelResponse answer =
+        new ModelResponse(
+            state.messages().getLast(),
+            state.finishReason().orElseThrow(),
+            Usage.ABSENT,
+            Optional.empty());
+    Target target = state.target().orElseThrow();
+    return completed(state.text(), state.step(), state.usage(), target, answer);
+  }
+
+  /** The end by an answer that asks for no tool; the object in it is read, if it must be one. */
+  private RunCompleted completed(
+      String text, int step, Usage usage, Target target, ModelResponse answer) {
+    return agent.output().isEmpty()
+        ? new RunCompleted(text, step, usage)
+        : new RunCompleted(
+            text,
+            step,
+            usage,
+            Optional.of(operation.readObject(step, target, answer)),
+            Optional.of(operation.objectMode(target)));
   }
 
   private void keep(ModelStep answer) {

@@ -44,6 +44,15 @@ public sealed interface AgentEvent {
   }
 
   /**
+   * The older part of the conversation has been replaced by a summary.
+   *
+   * @param beforeStep the step that comes next
+   * @param messagesBefore how many messages there were
+   * @param messagesAfter how many there are
+   */
+  record Compaction(int beforeStep, int messagesBefore, int messagesAfter) implements AgentEvent {}
+
+  /**
    * The model is asked.
    *
    * @param step the step, counted from 1 over all invocations of the run
@@ -173,7 +182,8 @@ public sealed interface AgentEvent {
       case ToolStart start -> 64 + 2L * start.call().input().text().length();
       case ApprovalRequest(ApprovalRequested request) ->
           64 + 2L * request.arguments().text().length();
-      case RunStart _, ApprovalResolved _, StepStart _, ToolFinish _, StepFinish _ -> 64;
+      case RunStart _, ApprovalResolved _, Compaction _, StepStart _ -> 64;
+      case ToolFinish _, StepFinish _ -> 64;
       case Failure _, RunFinish _ -> 64;
     };
   }

@@ -1,8 +1,11 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.RunFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.ApprovalDecision;
@@ -13,6 +16,7 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.task.TaskTrace;
+import dev.warpwright.tool.JsonType;
 import java.util.List;
 import java.util.Optional;
 
@@ -28,6 +32,7 @@ import java.util.Optional;
  * @param toolCalls how many tool runs this invocation began
  * @param driven whether this invocation drove the run, and not another one before or beside it
  * @param tasks the finished tree of what ran in this invocation; empty if it did not drive the run
+ * @param outputType what the agent's final answer must be; empty if it is a text
  */
 public record AgentResult(
     RunState state,
@@ -35,7 +40,8 @@ public record AgentResult(
     List<Attempt> attempts,
     int toolCalls,
     boolean driven,
-    Optional<TaskTrace> tasks) {
+    Optional<TaskTrace> tasks,
+    Optional<JsonType<?>> outputType) {
   /** Copies the lists. */
   public AgentResult {
     log = List.copyOf(log);
@@ -44,12 +50,17 @@ public record AgentResult(
 
   /** What is in the log of a run that this invocation did not drive. */
   static AgentResult asItStands(RunState state, List<LoggedEvent> log) {
-    return new AgentResult(state, log, List.of(), 0, false, Optional.empty());
+    return new AgentResult(state, log, List.of(), 0, false, Optional.empty(), Optional.empty());
   }
 
   /** The same result with the tree of its operation, once that is closed. */
   AgentResult ran(TaskTrace tree) {
-    return new AgentResult(state, log, attempts, toolCalls, driven, Optional.of(tree));
+    return new AgentResult(state, log, attempts, toolCalls, driven, Optional.of(tree), outputType);
+  }
+
+  /** The same result of an agent. */
+  AgentResult of(Agent agent) {
+    return new AgentResult(state, log, attempts, toolCalls, driven, tasks, agent.output());
   }
 
   /**
@@ -95,6 +106,34 @@ public record AgentResult(
    */
   public String text() {
     return state.text();
+  }
+
+  /**
+   * The object that the final answer is.
+   *
+   * @param <T> its type
+   * @param type the class that the agent's {@link Agent.Builder#output(Class) output} was set to;
+   *     {@link dev.warpwright.model.Json} for one with a schema given by hand
+   * @return the object, read from the log
+   * @throws RunFailedException if the run has not completed; as {@link #orThrow}
+   * @throws InvalidRequestException if the agent's answer is a text, or an object of another type
+   */
+  public <T> T output(Class<T> type) {
+    Json json = orThrow().state().output().orElseThrow(() -> noOutput(type, "is a text"));
+    JsonType<?> asked = outputType.orElseThrow(() -> noOutput(type, "is a text"));
+    boolean wasHeldToIt = state.outputMode().filter(ObjectMode.NATIVE::equals).isPresent();
+    Object output = (wasHeldToIt ? asked.withNullForAbsent() : asked).read(json);
+    if (!type.isInstance(output)) {
+      throw noOutput(type, "is " + output.getClass().getSimpleName());
+    }
+    return type.cast(output);
+  }
+
+  private static InvalidRequestException noOutput(Class<?> type, String what) {
+    return new InvalidRequestException(
+        FailureKind.INVALID_REQUEST,
+        "The agent's answer must be %s to be read as such, but %s."
+            .formatted(type.getSimpleName(), what));
   }
 
   /**

@@ -23,6 +23,7 @@ import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.StepStarted;
@@ -148,6 +149,10 @@ final class AgentShow {
       case GuardrailChecked triggered ->
           hooks.guardrailTriggered(triggered.stage(), triggered.guardrailId());
       case MemoryLoaded memory -> hooks.memoryLoaded(memory.messages().size());
+      case ContextCompacted compacted ->
+          show(
+              new AgentEvent.Compaction(
+                  compacted.beforeStep(), compacted.messagesBefore(), compacted.messagesAfter()));
       case StepStarted start -> show(new StepStart(start.step()));
       case ModelResponded given -> {
         answer = given;

@@ -2,6 +2,7 @@ package dev.warpwright.agent;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
+import dev.warpwright.ObjectRequest;
 import dev.warpwright.Operation;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
@@ -395,8 +396,8 @@ public final class Agents {
         () -> {
           try (CancelWatch cancel = new CancelWatch(invocation, store, time);
               Operation operation =
-                  gateway.open(
-                      NAME,
+                  open(
+                      agent,
                       modelRequest(agent, request.begun(), limits, invocation, cancel),
                       parent.operation())) {
             hooks.invocationStarts();
@@ -629,12 +630,27 @@ public final class Agents {
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
     try (Operation operation =
-        gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
+        open(agent, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
       limits.requireCheckable(operation);
       AgentShow show = AgentShow.blocking(operation, hooks);
-      return work.in(live(agent, invocation, false, operation, limits, cancel, show, hooks));
+      return work.in(live(agent, invocation, false, operation, limits, cancel, show, hooks))
+          .of(agent);
     }
+  }
+
+  private Operation open(Agent agent, GenerateRequest request) {
+    return agent
+        .asked()
+        .map(object -> gateway.open(NAME, object.withRequest(request)))
+        .orElseGet(() -> gateway.open(NAME, request));
+  }
+
+  private Operation open(Agent agent, GenerateRequest request, Operation around) {
+    return agent
+        .asked()
+        .map(object -> gateway.open(NAME, object.withRequest(request), around))
+        .orElseGet(() -> gateway.open(NAME, request, around));
   }
 
   private LiveInvocation live(
@@ -646,9 +662,14 @@ public final class Agents {
       CancelWatch cancel,
       AgentShow show,
       Hooks hooks) {
+    Optional<ContextCompaction> compaction =
+        agent
+            .compaction()
+            .filter(options -> invocation.compacts())
+            .map(options -> new ContextCompaction(options, operation, invocation.budgetScope()));
     EnvironmentHold environment = new EnvironmentHold(agent, hooks, tasks());
     return new LiveInvocation(
-        agent, invocation, child, operation, limits, cancel, show, hooks, environment);
+        agent, invocation, child, operation, limits, compaction, cancel, show, hooks, environment);
   }
 
   private Hooks hooks(Agent agent) {
@@ -676,11 +697,8 @@ public final class Agents {
     RunLimits limits = new RunLimits(agent, invocation, time);
     CancelWatch cancel = new CancelWatch(invocation, store, time);
     try {
-      gateway.stream(
-          NAME,
-          modelRequest(agent, begun, limits, invocation, cancel),
-          feed,
-          AgentEvent.Output::new,
+      GenerateRequest request = modelRequest(agent, begun, limits, invocation, cancel);
+      Function<Operation, AgentResult> loop =
           opened ->
               hooks.around(
                   () -> {
@@ -690,9 +708,16 @@ public final class Agents {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
                       return work.in(
-                          live(agent, invocation, false, operation, limits, cancel, show, hooks));
+                              live(agent, invocation, false, operation, limits, cancel, show, hooks))
+                          .of(agent);
                     }
-                  }));
+                  });
+      if (agent.asked().isPresent()) {
+        ObjectRequest<?> object = agent.asked().get().withRequest(request);
+        gateway.stream(NAME, object, feed, AgentEvent.Output::new, loop);
+      } else {
+        gateway.stream(NAME, request, feed, AgentEvent.Output::new, loop);
+      }
     } catch (RuntimeException | Error e) {
       cancel.close();
       throw e;
@@ -900,6 +925,7 @@ public final class Agents {
         live.operation().trace().attempts(),
         driver.toolRuns(),
         true,
+        Optional.empty(),
         Optional.empty());
   }
 

@@ -67,6 +67,27 @@ final class Fingerprint {
     if (!agent.policy().equals(RunPolicy.NONE)) {
       parts.put("policy", digest(plain(agent.policy())));
     }
+    agent
+        .asked()
+        .ifPresent(
+            object ->
+                parts.put(
+                    "output",
+                    digest(
+                        List.of(
+                            object.mode().name(),
+                            agent.output().orElseThrow().schema().canonical()))));
+    agent
+        .compaction()
+        .ifPresent(
+            options ->
+                parts.put(
+                    "compaction",
+                    digest(
+                        List.of(
+                            options.maxMessages().toString(),
+                            options.maxEstimatedInputTokens().toString(),
+                            options.keepRecentMessages()))));
     agent.reasoning().ifPresent(how -> parts.put("reasoning", digest(plain(how))));
     if (!agent.providerOptions().isEmpty()) {
       Map<String, Object> options = new TreeMap<>();

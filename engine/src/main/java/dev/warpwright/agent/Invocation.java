@@ -36,6 +36,7 @@ public final class Invocation {
   private final boolean allowsUnboundRun;
   private final Optional<Object> context;
   private final RunPolicy policy;
+  private final boolean compacts;
 
   private Invocation(Builder builder) {
     this.timeout = Optional.ofNullable(builder.timeout);
@@ -44,6 +45,7 @@ public final class Invocation {
     this.allowsUnboundRun = builder.allowsUnboundRun;
     this.context = Optional.ofNullable(builder.context);
     this.policy = builder.policy;
+    this.compacts = builder.compacts;
   }
 
   /**
@@ -110,6 +112,15 @@ public final class Invocation {
   }
 
   /**
+   * Whether the agent's {@link Compaction} is in force.
+   *
+   * @return true by default
+   */
+  public boolean compacts() {
+    return compacts;
+  }
+
+  /**
    * Refuses an invocation of an agent that needs another context.
    *
    * @throws InvalidRequestException if it does; nothing of the context is in the message
@@ -158,6 +169,7 @@ public final class Invocation {
     private boolean allowsUnboundRun;
     private @Nullable Object context;
     private RunPolicy policy = RunPolicy.NONE;
+    private boolean compacts = true;
 
     private Builder() {}
 
@@ -243,6 +255,16 @@ public final class Invocation {
      */
     public Builder policy(RunPolicy policy) {
       this.policy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * Switches the agent's {@link Compaction} off for this invocation.
+     *
+     * @return this builder
+     */
+    public Builder withoutCompaction() {
+      this.compacts = false;
       return this;
     }
 

@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param child whether it drives a child run for its parent
  * @param operation in which it asks models and runs tools
  * @param limits to which it holds the run
+ * @param compaction replaces older messages, if that is wanted
  * @param cancel all that cancels it
  * @param show who sees what it does
  * @param hooks the program's hooks
@@ -22,6 +23,7 @@ record LiveInvocation(
     boolean child,
     Operation operation,
     RunLimits limits,
+    Optional<ContextCompaction> compaction,
     CancelWatch cancel,
     AgentShow show,
     Hooks hooks,

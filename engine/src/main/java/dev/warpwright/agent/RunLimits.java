@@ -109,6 +109,18 @@ final class RunLimits {
   }
 
   /**
+   * Checks that the budget allows any model call at all, such as one for a summary.
+   *
+   * @throws LimitExceededException if a limit is passed, or an allowance is used up
+   */
+  void beforeCompaction(RunState state, Operation operation) {
+    if (policy.budget().isPresent()) {
+      Allowance left = new Allowance(budget, state.used(budget.includeChildRuns()));
+      left.passed().or(() -> left.refuseModel(0)).ifPresent(why -> refuse(why, operation));
+    }
+  }
+
+  /**
    * Checks that the budget allows tool calls.
    *
    * @param unwritten what is to be written with the intents: the answer that asks for the tools

@@ -9,7 +9,6 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StepFailedException;
-import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.RunEvent;
@@ -144,7 +143,7 @@ final class FlowDriver<I, O> {
                 call -> {
                   throw drive.notReached(call);
                 });
-        end(new RunCompleted("", 0, Usage.ABSENT, Optional.of(value)));
+        end(new RunCompleted(value));
       }
       case Outcome.Failure<Json>(Unwind unwind) when broken.isEmpty() -> left();
       case Outcome.Success<Json> swallowed when broken.isEmpty() -> left();

@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
@@ -28,6 +29,7 @@ public sealed interface RunEvent
         RunEvent.RunStarted,
         RunEvent.MemoryLoaded,
         RunEvent.StepStarted,
+        RunEvent.ContextCompacted,
         RunEvent.RouteBound,
         RunEvent.ModelResponded,
         RunEvent.GuardrailChecked,
@@ -232,6 +234,74 @@ public sealed interface RunEvent
    * @param messageCount how many messages are sent
    */
   record StepStarted(int step, int messageCount) implements RunEvent {}
+
+  /**
+   * The older part of the conversation was replaced by a summary.
+   *
+   * @param recordId names the compaction; derived from run, step and what was replaced
+   * @param beforeStep the step before whose model call it took place
+   * @param reasons the limits that were passed
+   * @param sourceDigest {@code sha256:} and 64 hex digits over what was replaced
+   * @param resultDigest the same over the conversation afterwards
+   * @param from the first message that was replaced, 0-based
+   * @param to the first one behind them
+   * @param messagesBefore how many messages there were
+   * @param messagesAfter how many there are
+   * @param tokensBefore how many tokens they had, by estimate
+   * @param tokensAfter how many they have
+   * @param summary what stands in their place
+   * @param usage the tokens that the summary took
+   * @param attempts the provider calls that it took
+   */
+  record ContextCompacted(
+      String recordId,
+      int beforeStep,
+      List<ContextCompacted.Reason> reasons,
+      String sourceDigest,
+      String resultDigest,
+      int from,
+      int to,
+      int messagesBefore,
+      int messagesAfter,
+      long tokensBefore,
+      long tokensAfter,
+      String summary,
+      Usage usage,
+      List<Attempt> attempts)
+      implements RunEvent {
+    private static final String MARK = "[Compacted prior conversation]";
+
+    /** A limit of the conversation. */
+    public enum Reason {
+      /** It had too many messages. */
+      MAX_MESSAGES,
+      /** It had too many tokens, by estimate. */
+      MAX_ESTIMATED_INPUT_TOKENS
+    }
+
+    /** Copies the lists. */
+    public ContextCompacted {
+      reasons = List.copyOf(reasons);
+      attempts = List.copyOf(attempts);
+    }
+
+    /**
+     * The message that a summary becomes.
+     *
+     * @param summary the summary
+     * @return a message of the assistant
+     */
+    public static Message message(String summary) {
+      return Message.assistant(MARK + "\n" + summary);
+    }
+
+    /** Shows the counts, not what the summary says. */
+    @Override
+    public String toString() {
+      return "ContextCompacted[%s, before step %d, %d messages of %d]"
+          .formatted(recordId, beforeStep, messagesAfter, messagesBefore);
+    }
+  }
 
   /**
    * A target won a step, for the first time or in place of another.
@@ -764,19 +834,31 @@ public sealed interface RunEvent
    * @param text the text of all the model's answers, joined
    * @param steps how many steps it took
    * @param usage the tokens of all steps
-   * @param output what a flow returned
+   * @param output what a flow returned, or the object that the last answer of an agent is, if it
+   *     must be one
+   * @param outputMode how the model was brought to answer with that object
    */
-  record RunCompleted(String text, int steps, Usage usage, Optional<Json> output)
+  record RunCompleted(
+      String text, int steps, Usage usage, Optional<Json> output, Optional<ObjectMode> outputMode)
       implements RunEvent {
     /**
-     * The end of an agent's run.
+     * The end of a flow.
+     *
+     * @param output what it returned
+     */
+    public RunCompleted(Json output) {
+      this("", 0, Usage.ABSENT, Optional.of(output), Optional.empty());
+    }
+
+    /**
+     * The end of an agent's run whose answer is a text.
      *
      * @param text the text of all the model's answers, joined
      * @param steps how many steps it took
      * @param usage the tokens of all steps
      */
     public RunCompleted(String text, int steps, Usage usage) {
-      this(text, steps, usage, Optional.empty());
+      this(text, steps, usage, Optional.empty(), Optional.empty());
     }
 
     /** Shows how long the text is, not what it says. */

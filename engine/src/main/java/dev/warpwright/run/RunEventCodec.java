@@ -68,6 +68,7 @@ public final class RunEventCodec {
               new Type(RunEvent.RunStarted.class, 1),
               new Type(RunEvent.MemoryLoaded.class, 1),
               new Type(RunEvent.StepStarted.class, 1),
+              new Type(RunEvent.ContextCompacted.class, 1),
               new Type(RunEvent.RouteBound.class, 1),
               new Type(RunEvent.ModelResponded.class, 1),
               new Type(RunEvent.GuardrailChecked.class, 1),

@@ -347,7 +347,7 @@ public final class RunLog {
    * @throws LimitExceededException if it would
    */
   static void requireRoom(RunState state, List<RunEvent> added) {
-    long growth = added.stream().mapToLong(StateSize::of).sum();
+    long growth = added.stream().mapToLong(state::growth).sum();
     if (growth > 0) {
       requireFits(state.bytes() + growth, state.maxBytes());
     }

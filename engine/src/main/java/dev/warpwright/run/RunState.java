@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
@@ -17,6 +18,7 @@ import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -80,6 +82,7 @@ public final class RunState {
   private Optional<Json> output = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
+  private final List<ContextCompacted> compactions = new ArrayList<>();
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private final Children children = new Children();
@@ -93,6 +96,7 @@ public final class RunState {
   private @Nullable CancelRequested cancellation;
   private @Nullable GuardrailChecked triggered;
   private @Nullable RunTimedOut timeout;
+  private Optional<ObjectMode> outputMode = Optional.empty();
   private @Nullable RunEvent intendedEnd; // for good, as soon as nothing is in doubt
 
   /**
@@ -149,10 +153,12 @@ public final class RunState {
     require(logged, logged.sequence() == sequence + 1, "sequences have no gaps");
     require(logged, !logged.time().isBefore(updatedAt), "times never decrease");
     require(logged, !isTerminal(), "nothing follows the end of a run");
+    long growth = growth(logged.event());
     switch (logged.event()) {
       case RunStarted again -> throw refused(logged, "a run starts once");
       case MemoryLoaded event -> memoryLoaded(logged, event);
       case StepStarted event -> stepStarted(logged, event);
+      case ContextCompacted event -> contextCompacted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
       case GuardrailChecked event -> guardrailChecked(logged, event);
@@ -175,7 +181,50 @@ public final class RunState {
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
-    bytes += StateSize.of(logged.event());
+    bytes += growth;
+  }
+
+  /** By how much an event makes the state larger, or smaller. */
+  long growth(RunEvent event) {
+    return event instanceof ContextCompacted compacted && replacesAPart(compacted)
+        ? StateSize.of(event)
+            - StateSize.freedBy(messages.subList(compacted.from(), compacted.to()))
+        : StateSize.of(event);
+  }
+
+  private boolean replacesAPart(ContextCompacted event) {
+    return event.from() >= 0
+        && event.from() + 2 <= event.to()
+        && event.to() < messages.size()
+        && event.messagesBefore() == messages.size()
+        && event.messagesAfter() == messages.size() - (event.to() - event.from()) + 1;
+  }
+
+  private void contextCompacted(LoggedEvent logged, ContextCompacted event) {
+    requireRunning(logged);
+    require(
+        logged,
+        event.beforeStep() == nextStep() && calls.isEmpty() && !finalAnswer,
+        "a conversation is compacted before a step");
+    require(
+        logged,
+        isDigest(event.sourceDigest()) && isDigest(event.resultDigest()),
+        "a digest is \"sha256:\" and 64 hex digits");
+    require(
+        logged,
+        replacesAPart(event) && event.tokensAfter() < event.tokensBefore(),
+        "a compaction makes one message of several and leaves the last");
+    require(
+        logged,
+        messages.get(event.to()).role() != Role.TOOL
+            && messages.subList(0, event.from()).stream().allMatch(m -> m.role() == Role.SYSTEM),
+        "a compaction leaves system messages, and no result of a tool without its call");
+    List<Message> part = messages.subList(event.from(), event.to());
+    part.clear();
+    messages.add(event.from(), ContextCompacted.message(event.summary()));
+    usage = usage.plus(event.usage());
+    cost.add(event.attempts());
+    compactions.add(event);
   }
 
   static boolean isDigest(String text) {
@@ -514,18 +563,22 @@ public final class RunState {
 
   private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
-    output = event.output();
     if (flow.isPresent()) {
-      require(logged, output.isPresent(), "a flow completes with what it returned");
-      status = RunStatus.COMPLETED;
-      return;
+      require(logged, event.output().isPresent(), "a flow completes with what it returned");
+    } else {
+      requireFinalAnswer(logged);
     }
+    output = event.output();
+    outputMode = event.outputMode();
+    status = RunStatus.COMPLETED;
+  }
+
+  private void requireFinalAnswer(LoggedEvent logged) {
     require(
         logged,
         step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
         "a run completes with an answer that leaves no call open");
     require(logged, triggered == null, "a run does not complete after a guardrail triggered");
-    status = RunStatus.COMPLETED;
   }
 
   private void runFailed(LoggedEvent logged, RunFailed event) {
@@ -714,6 +767,15 @@ public final class RunState {
   }
 
   /**
+   * The summaries that took the place of older messages.
+   *
+   * @return the events, in order
+   */
+  public List<ContextCompacted> compactions() {
+    return List.copyOf(compactions);
+  }
+
+  /**
    * The calls of the current step while one of them has no result yet.
    *
    * @return the calls in order; empty if all are answered
@@ -789,9 +851,9 @@ public final class RunState {
   }
 
   /**
-   * What a flow returned.
+   * What a flow returned, or the object that the final answer of an agent is, if it must be one.
    *
-   * @return the value, once the flow has completed
+   * @return the value, once the run has completed
    */
   public Optional<Json> output() {
     return output;
@@ -834,9 +896,18 @@ public final class RunState {
   }
 
   /**
+   * How the model was brought to answer with the {@link #output}.
+   *
+   * @return NATIVE or PROMPTED, empty if there is no such output
+   */
+  public Optional<ObjectMode> outputMode() {
+    return outputMode;
+  }
+
+  /**
    * The tokens so far, without those of child runs.
    *
-   * @return the usage of all answered steps
+   * @return the usage of all answered steps and of summaries of the conversation
    */
   public Usage usage() {
     return usage;

@@ -13,6 +13,7 @@ import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -28,6 +29,7 @@ import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolStarted;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -63,6 +65,7 @@ final class StateSize {
       case ToolReconciled found -> beyondReserve(found.output().map(StateSize::of).orElse(0L));
       case ChildFinished finished -> beyondReserve(of(finished.text()));
       case ChildStarted none -> 0;
+      case ContextCompacted compacted -> of(ContextCompacted.message(compacted.summary()));
       case GuardrailChecked none -> 0;
       case StepStarted none -> 0;
       case RouteBound none -> 0;
@@ -94,6 +97,16 @@ final class StateSize {
       case FlowEvent.SignalTimedOut none -> 0;
       case FlowEvent.ParallelFinished none -> 0;
     };
+  }
+
+  /** By how much a state becomes smaller without these messages, at least. */
+  static long freedBy(List<Message> removed) {
+    return removed.stream()
+        .flatMap(message -> message.parts().stream())
+        .mapToLong(
+            part ->
+                part instanceof ToolResult result ? beyondReserve(of(result.output())) : of(part))
+        .sum();
   }
 
   private static long beyondReserve(long bytes) {

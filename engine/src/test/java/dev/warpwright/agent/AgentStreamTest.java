@@ -157,6 +157,8 @@ final class AgentStreamTest {
       case RunStart(String run, int step, int max) -> "start " + run + " " + step + "/" + max;
       case ApprovalResolved(var decision) -> "resolved " + decision.approve();
       case StepStart(int step) -> "step " + step;
+      case AgentEvent.Compaction(int before, int from, int to) ->
+          "compacted " + before + " " + from + "/" + to;
       case Output(StreamEvent.TextDelta(String piece)) -> "\"" + piece + "\"";
       case Output(StreamEvent.ToolCalled(var call)) -> "called " + call.id();
       case Output(StreamEvent.ToolReturned(var result)) -> "returned " + result.callId();

@@ -402,6 +402,7 @@ final class CrashMatrixTest {
         case RunResumed e -> Optional.empty();
         case RunEvent.CancelRequested e -> Optional.of("asked to cancel");
         case RunEvent.RunCancelled e -> Optional.of("cancelled");
+        case RunEvent.ContextCompacted e -> Optional.of("compacted " + e.recordId());
         case RunEvent.RunTimedOut e -> Optional.of("timed out");
         case RunCompleted e -> Optional.of("completed: " + e.text());
         case RunFailed e when e.kind() == FailureKind.CANCELLED -> Optional.empty();

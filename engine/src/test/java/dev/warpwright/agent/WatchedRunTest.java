@@ -266,6 +266,7 @@ final class WatchedRunTest {
           assertEquals(stream.size() - 2, i);
         }
         case Output output -> assertTrue(open > 0);
+        case AgentEvent.Compaction compaction -> assertEquals(0, open);
         case ApprovalRequest request -> assertTrue(open > 0);
         case ApprovalResolved resolved -> assertTrue(open > 0);
         case ToolStart begin -> {

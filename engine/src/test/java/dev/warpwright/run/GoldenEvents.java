@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
@@ -559,7 +560,34 @@ final class GoldenEvents {
     events.put("RunTimedOut", TIMEOUT);
     events.put("RunResumed", new RunEvent.RunResumed("approval"));
     events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
+    events.put(
+        "RunCompleted-object",
+        new RunEvent.RunCompleted(
+            "Well.{\"n\":1.50}",
+            2,
+            USAGE,
+            Optional.of(Json.parse("{\"n\":1.50}")),
+            Optional.of(ObjectMode.NATIVE)));
     events.put("RunFailed", FAILURE);
+    events.put(
+        "ContextCompacted",
+        new RunEvent.ContextCompacted(
+            "run-1:compaction_" + "a".repeat(64),
+            4,
+            List.of(
+                RunEvent.ContextCompacted.Reason.MAX_MESSAGES,
+                RunEvent.ContextCompacted.Reason.MAX_ESTIMATED_INPUT_TOKENS),
+            "sha256:" + "4".repeat(64),
+            "sha256:" + "5".repeat(64),
+            1,
+            7,
+            9,
+            4,
+            3_000_000_000L,
+            120,
+            "She wants \"12.50\" back.",
+            USAGE,
+            List.of(SUCCEEDED)));
     putFlowEvents(events);
     return events;
   }
@@ -650,9 +678,7 @@ final class GoldenEvents {
         "RunStarted-flow",
         RunEvent.RunStarted.ofFlow(
             "checkout", "2", Map.of("input", "sha256:aa"), Optional.empty(), ARGUMENTS, Map.of()));
-    events.put(
-        "RunCompleted-flow",
-        new RunEvent.RunCompleted("", 0, Usage.ABSENT, Optional.of(Json.parse("{\"a\":1.50}"))));
+    events.put("RunCompleted-flow", new RunEvent.RunCompleted(Json.parse("{\"a\":1.50}")));
     events.put(
         "RunFailed-flow",
         new RunEvent.RunFailed(

@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
@@ -40,7 +41,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 33;
+  static final int TYPES = 34;
 
   private static final List<String> TEXTS =
       List.of(
@@ -139,7 +140,13 @@ final class RandomEvents {
               optional(this::failed),
               optional(this::timedOut));
       case 10 -> new RunEvent.RunResumed(text());
-      case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
+      case 11 ->
+          new RunEvent.RunCompleted(
+              text(),
+              random.nextInt(),
+              usage(),
+              optional(this::json),
+              optional(() -> one(ObjectMode.values())));
       case 12 -> failed();
       case 13 ->
           new RunEvent.CancelRequested(
@@ -167,7 +174,23 @@ final class RandomEvents {
       case 20 ->
           new RunEvent.ApprovalTokenIssued(
               text(), text(), text(), optional(this::instant), optional(this::text));
-      default -> flowEvent(type - 21);
+      case 21 ->
+          new RunEvent.ContextCompacted(
+              text(),
+              random.nextInt(),
+              list(() -> one(RunEvent.ContextCompacted.Reason.values())),
+              text(),
+              text(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextLong(),
+              random.nextLong(),
+              text(),
+              usage(),
+              list(this::attempt));
+      default -> flowEvent(type - 22);
     };
   }
 

@@ -24,6 +24,7 @@ import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -183,6 +184,28 @@ final class RunStateTest {
 
   private static RunSuspended waitsForVerdict(String... callIds) {
     return new RunSuspended(RunSuspended.Reason.RECONCILIATION, List.of(callIds), Optional.empty());
+  }
+
+  private static ContextCompacted compacted(int beforeStep, int from, int size) {
+    return compacted(beforeStep, from, size - 1, size, size - (size - 1 - from) + 1);
+  }
+
+  private static ContextCompacted compacted(int beforeStep, int from, int to, int size, int left) {
+    return new ContextCompacted(
+        "record",
+        beforeStep,
+        List.of(ContextCompacted.Reason.MAX_MESSAGES),
+        DIGEST,
+        DIGEST,
+        from,
+        to,
+        size,
+        left,
+        100,
+        50,
+        "They talked.",
+        Usage.reported(7, 3),
+        List.of());
   }
 
   private static RunSuspended wouldHaveTimedOut(String callId) {
@@ -479,6 +502,48 @@ final class RunStateTest {
     assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
     assertRefuses(state, TIMEOUT);
     assertAccepts(state, new RunCancelled(1, List.of()));
+  }
+
+  @Test
+  @Tag("A69")
+  @Tag("A72")
+  void a_compaction_puts_one_message_in_the_place_of_several_before_a_step() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "Well.", "c1"),
+            refused("c1"),
+            new StepStarted(2, 3),
+            answer(2, "Hm.", "c2"));
+    long bytes = state.bytes();
+    assertRefuses(state, compacted(3, 0, 4)); // a call is open
+    assertAccepts(state, refused("c2"));
+    assertEquals(5, state.messages().size());
+    assertRefuses(
+        state,
+        compacted(2, 0, 3, 5, 3), // another step
+        compacted(3, 1, 3, 5, 4), // no system message stands before
+        compacted(3, 0, 1, 5, 5), // nothing becomes less
+        compacted(3, 0, 5, 5, 1), // the last message would go
+        compacted(3, 0, 2, 5, 4), // a result without its call
+        compacted(3, 0, 4, 5, 2), // again
+        compacted(3, 0, 3, 6, 4),
+        compacted(3, 0, 3, 5, 4));
+
+    assertAccepts(state, compacted(3, 0, 3, 5, 3));
+
+    assertEquals(
+        List.of(Role.ASSISTANT, Role.ASSISTANT, Role.TOOL),
+        state.messages().stream().map(Message::role).toList());
+    assertEquals(
+        "[Compacted prior conversation]\nThey talked.", state.messages().getFirst().text());
+    assertTrue(state.bytes() < bytes, "the state is smaller");
+    assertEquals(27, state.usage().input().tokens(), "two answers and the summary");
+    assertEquals(1, state.compactions().size());
+    assertEquals("Well.Hm.", state.text(), "what was answered stays answered");
+    assertAccepts(state, new StepStarted(3, 3));
+    assertAccepts(state, new RunResumed("a crash"));
+    assertRefuses(state, compacted(4, 0, 2, 3, 2));
   }
 
   @Test
@@ -837,6 +902,7 @@ final class RunStateTest {
             case 6 -> triggered();
             case 7 -> TIMEOUT;
             case 10, 11 -> token("approval-" + call + "-" + state.step());
+            case 12, 13 -> compacted(step, random.nextInt(2), state.messages().size());
             default -> failed(true);
           };
     };
@@ -976,6 +1042,10 @@ final class RunStateTest {
           cancelling = true;
           waiting = false;
           intended = null;
+        }
+        case ContextCompacted e -> {
+          assertFalse(waiting || cancelling, what);
+          assertTrue(calls.isEmpty() && e.beforeStep() == answered + 1, what);
         }
         case RunTimedOut e -> {
           assertFalse(waiting && !e.equals(intended), what);

@@ -57,6 +57,7 @@ final class UnknownMembersTest {
         "CancelRequested",
         "RunCancelled",
         "RunTimedOut",
+        "ContextCompacted",
         "RunCompleted",
         "RunFailed",
         "FlowStepStarted",

@@ -10,6 +10,7 @@ import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
@@ -77,6 +78,12 @@ final class EventText {
           "Asked to cancel" + asked.reason().map(reason -> ": " + reason).orElse("");
       case RunCancelled cancelled ->
           "Cancelled in step %d%s".formatted(cancelled.step(), attempts(cancelled.attempts()));
+      case ContextCompacted compacted ->
+          "Summed up %d of %d messages: %s"
+              .formatted(
+                  compacted.to() - compacted.from(),
+                  compacted.messagesBefore(),
+                  compacted.summary());
       case RunTimedOut late ->
           "Timed out after %s in step %d%s"
               .formatted(late.limit(), late.step(), attempts(late.attempts()));

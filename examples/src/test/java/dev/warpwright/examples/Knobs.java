@@ -12,6 +12,8 @@ import dev.warpwright.adapters.scripted.ScriptedModel;
 import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Compaction;
+import dev.warpwright.agent.Compactor;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.agent.RunBudget;
 import dev.warpwright.agent.RunPolicy;
@@ -87,6 +89,8 @@ final class Knobs {
     types.put("ToolExecution", Knob.ofRecord(ToolExecution.DEFAULT, ToolExecution.DEFAULT));
     types.put("Tool.Builder", tool());
     types.put("Agent.Builder", agent());
+    Compaction compaction = Compaction.by(source -> Compactor.Summary.of("summary"));
+    types.put("Compaction", Knob.ofRecord(compaction, compaction, "compactor"));
     types.put("RunPolicy", Knob.ofRecord(RunPolicy.NONE, RunPolicy.NONE));
     types.put("RunBudget.Builder", runBudget());
     types.put("AgentRequest.Builder", agentRequest());
@@ -325,7 +329,7 @@ final class Knobs {
         Invocation.Builder.class,
         Invocation::builder,
         builder -> ((Invocation.Builder) builder).build(),
-        new Knob.Defaults());
+        new Knob.Defaults().field("withoutCompaction/0", "compacts"));
   }
 
   private static List<Knob> agents() {
