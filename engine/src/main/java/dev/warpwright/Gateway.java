@@ -1112,7 +1112,7 @@ public final class Gateway implements AutoCloseable {
     }
 
     private Controls controls(Calls calls) {
-      return new Controls(circuitBreaker, metrics, calls);
+      return new Controls(circuitBreaker, metrics, calls, Optional.ofNullable(costAccounting));
     }
 
     private Observers.Settings observers() {

@@ -18,6 +18,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.Money;
 import dev.warpwright.model.NoEligibleTargetException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
@@ -48,6 +49,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +81,7 @@ public final class Operation implements AutoCloseable {
   private final RoutePlan plan;
   private final AttemptLog attempts;
   private int dispatches; // that count against maxTotalAttempts; denials and cache hits do
+  private OptionalInt maxTokens = OptionalInt.empty(); // of the step under way
   private @Nullable Candidate winner;
   private int chosenStep; // for which the winner was chosen
   private boolean rebound; // whether that was another one than before
@@ -199,6 +202,19 @@ public final class Operation implements AutoCloseable {
    * @throws StreamBrokenException if a stream failed after some of the answer was shown
    */
   public ModelStep step(int step, List<Message> messages) {
+    return step(step, messages, OptionalInt.empty());
+  }
+
+  /**
+   * Routes one model call whose answer is limited; see {@link #step(int, List)}.
+   *
+   * @param step the step's number, for attempts and names
+   * @param messages the conversation
+   * @param mostTokens the most output tokens of the answer; the request's own limit stays in force
+   * @return the answer
+   */
+  public ModelStep step(int step, List<Message> messages, OptionalInt mostTokens) {
+    maxTokens = lower(request.maxTokens(), mostTokens);
     List<Candidate> candidates = candidates(step, messages);
     if (candidates.isEmpty()) {
       throw noEligibleTarget();
@@ -221,6 +237,53 @@ public final class Operation implements AutoCloseable {
       failures.suppressIn(end);
       throw end;
     }
+  }
+
+  private static OptionalInt lower(OptionalInt one, OptionalInt other) {
+    return one.isPresent() && other.isPresent()
+        ? OptionalInt.of(Math.min(one.getAsInt(), other.getAsInt()))
+        : one.isPresent() ? one : other;
+  }
+
+  /**
+   * About how many input tokens a model call takes.
+   *
+   * @param messages the conversation
+   * @return the estimate, with the tools and the schema of an object
+   */
+  public long inputTokens(List<Message> messages) {
+    return InputSize.tokens(
+        messages,
+        request.tools().specs(),
+        object.map(asked -> asked.form().schemaCharacters()).orElse(0L));
+  }
+
+  /**
+   * Whether calls of the gateway have a cost.
+   *
+   * @return false if costs are not accounted
+   */
+  public boolean accountsCosts() {
+    return controls.accounting().isPresent();
+  }
+
+  /**
+   * What the next model call costs at most by the catalog, at the target that it goes to first.
+   *
+   * @param inputTokens the estimated input
+   * @param mostTokens the most output tokens of the answer; the request's own limit stays in force
+   * @return the amount; empty if nobody can say
+   */
+  public Optional<Money> ceiling(long inputTokens, OptionalInt mostTokens) {
+    if (controls.accounting().isEmpty() || plan.candidates().isEmpty()) {
+      return Optional.empty();
+    }
+    Candidate next = winner == null ? plan.candidates().getFirst() : winner;
+    return controls
+        .accounting()
+        .get()
+        .ceiling(next.target(), inputTokens, lower(request.maxTokens(), mostTokens))
+        .amount();
   }
 
   /** The candidates that can do what the step needs, the winner of the step before first. */
@@ -346,7 +409,7 @@ public final class Operation implements AutoCloseable {
             request.tools().specs(),
             request.toolChoice(),
             request.temperature(),
-            request.maxTokens(),
+            maxTokens,
             request.reasoning(),
             form == null ? Optional.empty() : form.format(mode),
             history.hasTools() ? ToolResultFormat.ENVELOPE : request.toolResultFormat(),
@@ -661,6 +724,26 @@ public final class Operation implements AutoCloseable {
    */
   public <T> T judge(int step, Supplier<T> rules) {
     return foreign("preflight", step, rules);
+  }
+
+  /**
+   * Asks guardrails of the program, as a child of this operation: one that takes its time does not
+   * keep the caller beyond the deadline.
+   *
+   * @param step the step
+   * @param guardrails asks them; throws what triggers
+   * @throws DeadlineExceededException if the deadline passed meanwhile
+   * @throws OperationCancelledException if the operation was cancelled meanwhile
+   */
+  public void guard(int step, Runnable guardrails) {
+    var _ =
+        foreign(
+            "guardrails",
+            step,
+            () -> {
+              guardrails.run();
+              return true;
+            });
   }
 
   /**

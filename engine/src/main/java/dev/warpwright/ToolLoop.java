@@ -97,18 +97,22 @@ final class ToolLoop {
   /** What the calls of a step come to before anything runs. */
   private record Preflight(Map<Integer, ToolResult> refusals, List<ToolRun> runs) {}
 
-  private Preflight judge(int step, List<ToolCall> calls) {
+  private Preflight judge(int step, List<ToolCall> calls, ToolCaller caller, OperationTrace trace) {
     Preflight preflight = new Preflight(new HashMap<>(), new ArrayList<>());
     for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
       ToolCall call = calls.get(ordinal);
-      switch (request.tools().check(call)) {
+      switch (request.tools().check(call, caller)) {
         case CheckedCall.Refused(ToolCall refused, String message) ->
             preflight.refusals.put(ordinal, ToolResult.failure(refused, message));
-        case CheckedCall.Callable callable when callable.requiresApproval() && !approved(call) ->
-            preflight.refusals.put(ordinal, ToolResult.failure(call, "The call was not approved."));
         case CheckedCall.Callable(ToolCall checked, Tool tool, boolean approval) -> {
-          String key = tool.idempotencyKey(operation.id(), step, ordinal, checked);
-          preflight.runs.add(new ToolRun(checked, tool, step, ordinal, key, 1));
+          tool.requireInputPasses(checked, caller, trace);
+          if (approval && !approved(call)) {
+            ToolResult denied = ToolResult.failure(call, "The call was not approved.");
+            preflight.refusals.put(ordinal, denied);
+          } else {
+            String key = tool.idempotencyKey(operation.id(), step, ordinal, checked);
+            preflight.runs.add(new ToolRun(checked, tool, step, ordinal, key, 1));
+          }
         }
       }
     }
@@ -116,11 +120,14 @@ final class ToolLoop {
   }
 
   private List<ToolResult> runTools(ModelStep step, List<ToolCall> calls) {
-    Preflight preflight = operation.judge(step.step(), () -> judge(step.step(), calls));
     ToolCaller caller = new ToolCaller(operation.id(), request.metadata());
+    OperationTrace trace = operation.trace();
+    Preflight preflight =
+        operation.judge(step.step(), () -> judge(step.step(), calls, caller, trace));
     List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
     requireNoneUnknown(step, runs, ends);
+    requireNoGuardrail(ends);
     ToolResult[] results = new ToolResult[calls.size()];
     preflight.refusals().forEach((ordinal, refusal) -> results[ordinal] = refusal);
     for (int i = 0; i < runs.size(); i++) {
@@ -143,6 +150,14 @@ final class ToolLoop {
                 + " could wait for a decision. Run it in an agent with a store.",
             operation.end(step.step()).orElse(null),
             operation.trace());
+      }
+    }
+  }
+
+  private void requireNoGuardrail(List<ToolEnd> ends) {
+    for (ToolEnd end : ends) {
+      if (end instanceof ToolEnd.Known known && known.guardrail().isPresent()) {
+        throw known.guardrail().get().at(operation.trace());
       }
     }
   }

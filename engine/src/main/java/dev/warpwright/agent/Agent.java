@@ -8,6 +8,7 @@ import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.RunState;
+import dev.warpwright.tool.Guardrail;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
@@ -44,11 +45,15 @@ public final class Agent {
   private final Route route;
   private final String version;
   private final Optional<String> instructions;
+  private final Optional<Class<?>> contextType;
+  private final List<Guardrail> inputGuardrails;
+  private final List<Guardrail> outputGuardrails;
   private final ToolSet tools;
   private final ToolExecution toolExecution;
   private final int maxSteps;
   private final int maxToolErrors;
   private final long maxStateBytes;
+  private final RunPolicy policy;
   private final InvalidInput invalidInput;
   private final OptionalDouble temperature;
   private final OptionalInt maxTokens;
@@ -61,11 +66,15 @@ public final class Agent {
     this.route = builder.route;
     this.version = builder.version;
     this.instructions = Optional.ofNullable(builder.instructions);
+    this.contextType = Optional.ofNullable(builder.context);
+    this.inputGuardrails = builder.inputGuardrails;
+    this.outputGuardrails = builder.outputGuardrails;
     this.tools = builder.tools;
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
     this.maxToolErrors = builder.maxToolErrors;
     this.maxStateBytes = builder.maxStateBytes;
+    this.policy = builder.policy;
     this.invalidInput = builder.invalidInput;
     this.temperature = builder.temperature;
     this.maxTokens = builder.maxTokens;
@@ -122,6 +131,33 @@ public final class Agent {
   }
 
   /**
+   * The type of what each invocation gives to tools and guardrails.
+   *
+   * @return the type, if the agent has a context
+   */
+  public Optional<Class<?>> contextType() {
+    return contextType;
+  }
+
+  /**
+   * The guardrails that look at the conversation.
+   *
+   * @return the guardrails in order
+   */
+  public List<Guardrail> inputGuardrails() {
+    return inputGuardrails;
+  }
+
+  /**
+   * The guardrails that look at the final answer.
+   *
+   * @return the guardrails in order
+   */
+  public List<Guardrail> outputGuardrails() {
+    return outputGuardrails;
+  }
+
+  /**
    * The tools.
    *
    * @return the tools
@@ -164,6 +200,15 @@ public final class Agent {
    */
   public long maxStateBytes() {
     return maxStateBytes;
+  }
+
+  /**
+   * When a run is ended for good, and what it may use.
+   *
+   * @return the policy, {@link RunPolicy#NONE} by default
+   */
+  public RunPolicy policy() {
+    return policy;
   }
 
   /**
@@ -232,11 +277,15 @@ public final class Agent {
     private final Route route;
     private String version = "1";
     private @Nullable String instructions;
+    private @Nullable Class<?> context;
+    private List<Guardrail> inputGuardrails = List.of();
+    private List<Guardrail> outputGuardrails = List.of();
     private ToolSet tools = ToolSet.NONE;
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
     private int maxToolErrors = 8;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
+    private RunPolicy policy = RunPolicy.NONE;
     private InvalidInput invalidInput = InvalidInput.TELL_MODEL;
     private OptionalDouble temperature = OptionalDouble.empty();
     private OptionalInt maxTokens = OptionalInt.empty();
@@ -279,6 +328,45 @@ public final class Agent {
      */
     public Builder instructions(String instructions) {
       this.instructions = Objects.requireNonNull(instructions, "instructions");
+      return this;
+    }
+
+    /**
+     * Declares what each invocation gives to tools and guardrails, such as who is signed in: {@link
+     * Invocation.Builder#context}. It is never stored; a resume gives it again.
+     *
+     * @param type a class, interface or record
+     * @return this builder
+     */
+    public Builder context(Class<?> type) {
+      if (type.isPrimitive()) {
+        throw invalid("The type of an agent's context must not be primitive, but is " + type + ".");
+      }
+      this.context = type;
+      return this;
+    }
+
+    /**
+     * Sets guardrails that look at the conversation before the first model call of each invocation,
+     * so again on a resume. One that triggers fails the run for good.
+     *
+     * @param guardrails in the order in which they are asked, each id once
+     * @return this builder
+     */
+    public Builder inputGuardrails(Guardrail... guardrails) {
+      this.inputGuardrails = Guardrail.inOrder(List.of(guardrails));
+      return this;
+    }
+
+    /**
+     * Sets guardrails that look at the final answer before it is accepted. One that triggers fails
+     * the run for good. The answer is in the log by then, and whoever reads a stream has seen it.
+     *
+     * @param guardrails in the order in which they are asked, each id once
+     * @return this builder
+     */
+    public Builder outputGuardrails(Guardrail... guardrails) {
+      this.outputGuardrails = Guardrail.inOrder(List.of(guardrails));
       return this;
     }
 
@@ -357,6 +445,17 @@ public final class Agent {
                 .formatted(MIN_STATE_BYTES, MAX_STATE_BYTES, maxStateBytes));
       }
       this.maxStateBytes = maxStateBytes;
+      return this;
+    }
+
+    /**
+     * Limits the runs. An {@link Invocation} may have other limits, which win one by one.
+     *
+     * @param policy {@link RunPolicy#NONE} by default
+     * @return this builder
+     */
+    public Builder policy(RunPolicy policy) {
+      this.policy = Objects.requireNonNull(policy, "policy");
       return this;
     }
 

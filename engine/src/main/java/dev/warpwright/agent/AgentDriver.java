@@ -6,7 +6,6 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
-import dev.warpwright.model.Json;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
@@ -26,16 +25,10 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.StepStarted;
-import dev.warpwright.run.RunEvent.ToolFinished;
-import dev.warpwright.run.RunEvent.ToolReconciled;
-import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
-import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.tool.EffectClass;
-import dev.warpwright.tool.Reconciler.Finding;
-import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolEnd;
 import dev.warpwright.tool.ToolJournal;
@@ -45,9 +38,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Drives a run that the caller owns: reads from its state what has happened, does the next thing,
@@ -64,24 +56,27 @@ final class AgentDriver {
   private final Operation operation;
   private final CancelWatch cancel;
   private final RunLog log;
+  private final RunLimits limits;
+  private final RunEnd ends;
   private final Approvals approvals;
   private final LateEnds lateEnds;
   private final AgentShow show;
   private final String runId;
   private final ToolCaller caller;
+  private final Guard guard;
+  private final Doubts doubts;
   private final Journal journal = new Journal();
 
   /** A paid answer that is not written yet: it goes with what follows from it, whatever that is. */
   private final List<RunEvent> answered = new ArrayList<>();
-
-  /** The keys of calls about which a reconciler was asked, each once. */
-  private final Set<String> asked = new HashSet<>();
 
   private int toolRuns;
 
   AgentDriver(LiveInvocation invocation, RunLog log, Approvals approvals, LateEnds lateEnds) {
     this.agent = invocation.agent();
     this.operation = invocation.operation();
+    this.limits = invocation.limits();
+    this.ends = new RunEnd(limits);
     this.cancel = invocation.cancel();
     this.show = invocation.show();
     this.log = log;
@@ -89,7 +84,10 @@ final class AgentDriver {
     this.lateEnds = lateEnds;
     this.runId = log.state().run().runId();
     RunStarted started = log.state().started();
-    this.caller = new ToolCaller(runId, started.metadata());
+    this.caller =
+        new ToolCaller(runId, Optional.of(agent.id()), started.metadata(), invocation.context());
+    this.guard = new Guard(agent, operation, caller);
+    this.doubts = new Doubts(agent.tools());
     if (started.imported()) {
       operation.goesOnWith(started.messages());
     }
@@ -110,15 +108,12 @@ final class AgentDriver {
   void drive() {
     try {
       show.starts(log, agent.maxSteps());
-      if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
-        askAboutDoubts(); // of a driver that is gone
+      askAboutDoubts();
+      if (goesOn()) {
+        begin();
       }
       while (goesOn()) {
-        if (log.state().calls().isEmpty()) {
-          step();
-        } else {
-          settle();
-        }
+        next();
       }
       endCancel();
     } catch (WarpwrightException e) {
@@ -175,7 +170,7 @@ final class AgentDriver {
       if (isHandedBack(thrown)) {
         handBack();
       } else {
-        end(thrown.kind(), String.valueOf(thrown.getMessage()));
+        end(thrown.kind(), String.valueOf(thrown.getMessage()), Guard.events(thrown, log.state()));
       }
     } catch (RuntimeException | Error broken) {
       broken.addSuppressed(thrown);
@@ -189,51 +184,59 @@ final class AgentDriver {
       return;
     }
     try {
-      end(FailureKind.INTERNAL, "Unexpected " + thrown.getClass().getName() + ".");
+      end(FailureKind.INTERNAL, "Unexpected " + thrown.getClass().getName() + ".", List.of());
     } catch (RuntimeException | Error broken) {
       thrown.addSuppressed(broken);
     }
   }
 
+  /** What comes first in each invocation, before any model or tool. */
+  private void begin() {
+    RunState state = log.state();
+    guard.requireNoneTriggered(state);
+    if (state.calls().isEmpty() && !state.hasFinalAnswer()) {
+      limits.requireStepLeft(state, operation);
+    }
+    guard.requireInputPasses(state);
+  }
+
+  private void next() {
+    RunState state = log.state();
+    guard.requireNoneTriggered(state); // by a tool
+    if (!state.calls().isEmpty()) {
+      settle();
+    } else if (state.hasFinalAnswer()) {
+      guard.requireOutputPasses(state);
+      write(List.of(new RunCompleted(state.text(), state.step(), state.usage())));
+    } else {
+      step();
+    }
+  }
+
   /** One model call, and the tools that it asks for. */
   private void step() {
-    requireWithinLimits();
+    limits.requireStepLeft(log.state(), operation);
+    OptionalInt mostOutput = limits.beforeModel(log.state(), operation);
     int number = log.state().nextStep();
     append(List.of(new StepStarted(number, log.state().messages().size())));
     if (!goesOn()) {
       return;
     }
-    ModelStep answer = operation.step(number, log.state().messages());
+    ModelStep answer = operation.step(number, log.state().messages(), mostOutput);
     keep(answer);
 
     Message message = answer.response().message();
     Optional<RunFailed> cutOff = cutOff(answer);
     if (cutOff.isPresent()) {
       write(List.of(cutOff.get()));
+    } else if (message.toolCalls().isEmpty() && guard.asksAboutOutput()) {
+      write(List.of()); // it is paid for, whatever becomes of it
     } else if (message.toolCalls().isEmpty()) {
       RunState state = log.state();
       Usage usage = state.usage().plus(answer.response().usage());
       write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
     } else {
       run(opened(number, message.toolCalls()), answer.parallelToolCalls());
-    }
-  }
-
-  private void requireWithinLimits() {
-    RunState state = log.state();
-    if (state.toolErrors() > agent.maxToolErrors()) {
-      throw new LimitExceededException(
-          "The run has %d tool errors; its limit (maxToolErrors) is %d."
-              .formatted(state.toolErrors(), agent.maxToolErrors()),
-          null,
-          operation.trace());
-    }
-    if (state.nextStep() > agent.maxSteps()) {
-      throw new LimitExceededException(
-          "The run exhausted maxSteps: %d steps were made and the last answer still asked for tools."
-              .formatted(agent.maxSteps()),
-          null,
-          operation.trace());
     }
   }
 
@@ -292,8 +295,7 @@ final class AgentDriver {
    */
   private void settle() {
     int step = log.state().step();
-    askAboutDoubts();
-    if (waitsForVerdicts(step, Set.of()) || log.state().calls().isEmpty()) {
+    if (waitsForVerdicts(step, Set.of()) || endsAsIntended() || log.state().calls().isEmpty()) {
       return;
     }
     run(log.state().calls(), false);
@@ -304,33 +306,9 @@ final class AgentDriver {
     ToolRunner runner = operation.tools(false, caller, journal);
     for (CallState call : log.state().calls()) {
       if (call.needsVerdict()) {
-        ask(runner, call).ifPresent(found -> append(List.of(found)));
+        found(doubts.ask(runner, call));
       }
     }
-  }
-
-  /** Asks the tool's reconciler; empty if nobody can tell. */
-  private Optional<RunEvent> ask(ToolRunner runner, CallState call) {
-    ToolStarted intent = call.started().orElseThrow();
-    Optional<Tool> tool = agent.tools().find(intent.tool());
-    if (tool.isEmpty()) {
-      return Optional.empty();
-    }
-    String decidedBy = "reconciler of " + intent.tool();
-    return switch (runner.reconcile(tool.get(), call.call(), intent.key())) {
-      case Finding.Executed(Json output) ->
-          Optional.of(verdict(intent, Verdict.SUCCEEDED, Optional.of(output), decidedBy));
-      case Finding.Failed(String message) ->
-          Optional.of(verdict(intent, Verdict.FAILED, Optional.of(Json.of(message)), decidedBy));
-      case Finding.NotExecuted none ->
-          Optional.of(verdict(intent, Verdict.NOT_EXECUTED, Optional.empty(), decidedBy));
-      case Finding.Unknown nothing -> Optional.empty();
-    };
-  }
-
-  private static RunEvent verdict(
-      ToolStarted intent, Verdict verdict, Optional<Json> output, String decidedBy) {
-    return new ToolReconciled(intent.callId(), intent.key(), verdict, output, decidedBy);
   }
 
   /**
@@ -341,13 +319,14 @@ final class AgentDriver {
     int step = open.getFirst().step();
     OperationTrace trace = operation.trace();
     Preflight preflight =
-        operation.judge(step, () -> Preflight.of(agent, runId, open, approvals, trace));
+        operation.judge(step, () -> Preflight.of(agent, caller, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
-      events.add(suspended(RunSuspended.Reason.APPROVAL, preflight.awaited(), null));
+      events.add(RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));
       write(events);
       return;
     }
+    limits.beforeTools(log.state(), answered, preflight.runs(), operation);
     ToolRunner runner = operation.tools(parallel, caller, journal);
     events.addAll(journal.intents(runner.firstWave(preflight.runs())));
     write(events);
@@ -362,9 +341,11 @@ final class AgentDriver {
     Set<String> unknown = new HashSet<>();
     List<RunEvent> neverBegun = new ArrayList<>();
     Optional<ToolRun> failed = Optional.empty();
+    boolean guarded = false;
     for (int i = 0; i < runs.size(); i++) {
       switch (ends.get(i)) {
         case ToolEnd.Known known -> {
+          guarded |= known.guardrail().isPresent();
           if (known.error() && failed.isEmpty()) {
             failed = Optional.of(runs.get(i));
           }
@@ -378,8 +359,8 @@ final class AgentDriver {
     if (operation.end(step).isEmpty()) {
       unknown.removeIf(callId -> findsOut(runner, callId));
     }
-    if (waitsForVerdicts(step, unknown)) {
-      return;
+    if (waitsForVerdicts(step, unknown) || guarded) {
+      return; // what comes next is the end
     }
     if (failed.isPresent() && agent.toolExecution().stopOnError()) {
       throw new ToolFailedException(
@@ -391,19 +372,20 @@ final class AgentDriver {
     }
   }
 
-  /**
-   * Asks the reconciler of a call that has just ended without an outcome; whether that gave one.
-   * Once a call: whoever hears again and again that nothing was done would try for ever.
-   */
+  /** Asks about a call that has just ended without an outcome; whether that gave one. */
   private boolean findsOut(ToolRunner runner, String callId) {
-    Optional<CallState> call =
-        log.state().inDoubt().stream().filter(each -> each.call().id().equals(callId)).findFirst();
-    if (call.isEmpty() || !asked.add(call.get().started().orElseThrow().key())) {
-      return false;
+    return log.state().inDoubt().stream()
+        .filter(each -> each.call().id().equals(callId))
+        .findFirst()
+        .map(call -> found(doubts.askOnce(runner, call)))
+        .orElse(false);
+  }
+
+  private boolean found(List<RunEvent> verdict) {
+    if (!verdict.isEmpty()) {
+      append(verdict);
     }
-    Optional<RunEvent> verdict = ask(runner, call.get());
-    verdict.ifPresent(found -> append(List.of(found)));
-    return verdict.isPresent();
+    return !verdict.isEmpty();
   }
 
   /**
@@ -418,13 +400,20 @@ final class AgentDriver {
       throw end.get(); // the next driver asks about the doubts, or lets the run wait
     }
     Set<String> awaited = new HashSet<>(unknown);
-    awaited.addAll(needingVerdicts());
+    awaited.addAll(RunEnd.needingVerdicts(log.state()));
     if (!awaited.isEmpty()) {
-      RunFailed intended =
-          end.filter(why -> log.state().cancellation().isEmpty())
-              .map(why -> failure(why.kind(), String.valueOf(why.getMessage())))
-              .orElse(null);
-      write(List.of(suspended(RunSuspended.Reason.RECONCILIATION, awaited, intended)));
+      write(
+          List.of(
+              end.filter(why -> log.state().cancellation().isEmpty())
+                  .map(
+                      why ->
+                          ends.after(
+                              log,
+                              why.kind(),
+                              String.valueOf(why.getMessage()),
+                              attemptsOfThisStep(),
+                              awaited))
+                  .orElseGet(() -> RunEnd.waiting(RunSuspended.Reason.RECONCILIATION, awaited))));
     }
     if (end.isPresent()) {
       throw end.get();
@@ -432,30 +421,21 @@ final class AgentDriver {
     return !awaited.isEmpty();
   }
 
-  private Set<String> needingVerdicts() {
-    return log.state().calls().stream()
-        .filter(CallState::needsVerdict)
-        .map(call -> call.call().id())
-        .collect(Collectors.toSet());
-  }
-
-  private static RunSuspended suspended(
-      RunSuspended.Reason reason, Set<String> awaited, @Nullable RunFailed intendedEnd) {
-    return new RunSuspended(
-        reason, awaited.stream().sorted().toList(), Optional.ofNullable(intendedEnd));
+  /** Ends the run as an earlier driver would have, had no outcome been unknown to it. */
+  private boolean endsAsIntended() {
+    Optional<RunEvent> end = log.state().intendedEnd();
+    end.ifPresent(event -> write(List.of(event)));
+    return end.isPresent();
   }
 
   /** Ends the run by a failure or, while it needs a verdict, records that it would have ended. */
-  private void end(FailureKind kind, String message) {
+  private void end(FailureKind kind, String message, List<RunEvent> why) {
     takeInCancel();
     if (goesOn()) {
-      RunFailed failure = failure(kind, message);
-      Set<String> awaited = needingVerdicts();
-      write(
-          List.of(
-              awaited.isEmpty()
-                  ? failure
-                  : suspended(RunSuspended.Reason.RECONCILIATION, awaited, failure)));
+      Set<String> awaited = RunEnd.needingVerdicts(log.state());
+      List<RunEvent> events = new ArrayList<>(why);
+      events.add(ends.after(log, kind, message, attemptsOfThisStep(), awaited));
+      write(events);
     }
     endCancel(); // also if the failure came too late
   }
@@ -481,51 +461,9 @@ final class AgentDriver {
     }
   }
 
-  private RunFailed failure(FailureKind kind, String message) {
-    return new RunFailed(
-        kind,
-        message,
-        isResumable(kind) && !log.isFull(),
-        log.state().step(),
-        attemptsOfThisStep());
-  }
-
   private List<Attempt> attemptsOfThisStep() {
     int step = log.state().step();
     return operation.trace().attempts().stream().filter(made -> made.step() == step).toList();
-  }
-
-  private static boolean isResumable(FailureKind kind) {
-    return switch (kind) {
-      case NO_ELIGIBLE_TARGET,
-          TARGETS_EXHAUSTED,
-          TOTAL_ATTEMPTS,
-          CIRCUIT_OPEN,
-          ADMISSION_DENIED,
-          BUDGET_DENIED,
-          DEADLINE,
-          CANCELLED,
-          LIMIT,
-          TOOL_FAILED,
-          STORE,
-          INTERNAL,
-          STREAM_BROKEN,
-          STREAM_IDLE,
-          UNFINISHED,
-          UNKNOWN_OUTCOME,
-          CONFLICT ->
-          true;
-      case INVALID_REQUEST,
-          INVALID_HISTORY,
-          INVALID_SCOPE,
-          INVALID_CONFIGURATION,
-          OUTPUT_PARSE,
-          OUTPUT_SCHEMA,
-          OUTPUT_REFUSAL,
-          OUTPUT_TRUNCATION,
-          PROVIDER_TOOL -> // to ask the model again would run the provider's tool again
-          false;
-    };
   }
 
   /** Writes intents before effects and outcomes after them. */
@@ -537,16 +475,14 @@ final class AgentDriver {
       return runs.stream()
           .filter(run -> run.tool().effect() != EffectClass.PURE)
           .filter(written::add)
-          .<RunEvent>map(Journal::intent)
+          .<RunEvent>map(ToolEvents::intent)
           .toList();
     }
 
     /** That a ONCE tool did not run although its intent was written: the end came first. */
     Optional<RunEvent> withdrawal(ToolRun run) {
       return run.tool().effect() == EffectClass.ONCE && written.contains(run) && isInDoubt(run)
-          ? Optional.of(
-              verdict(
-                  intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it never began"))
+          ? Optional.of(Doubts.notExecuted(ToolEvents.intent(run), "driver: it never began"))
           : Optional.empty();
     }
 
@@ -554,18 +490,6 @@ final class AgentDriver {
     private boolean isInDoubt(ToolRun run) {
       return log.state().inDoubt().stream()
           .anyMatch(call -> call.isInDoubt(run.call().id(), run.key()));
-    }
-
-    private static ToolStarted intent(ToolRun run) {
-      return new ToolStarted(
-          run.step(),
-          run.ordinal(),
-          run.call().id(),
-          run.tool().name(),
-          run.tool().effect(),
-          run.call().input(),
-          run.key(),
-          run.attempt());
     }
 
     @Override
@@ -581,60 +505,21 @@ final class AgentDriver {
     @Override
     public void ended(ToolRun run, ToolEnd.Known end) {
       if (!end.executed()) {
-        append(refused(run, end));
+        append(ToolEvents.refused(run, end));
         return;
       }
       try {
-        append(executed(run, finished(run, end)));
+        append(ToolEvents.executed(run, end));
       } catch (LimitExceededException full) {
-        // It has acted, and the log must say so: a short text always fits.
-        Json text = Json.of("The output of the tool is too large for the run's state.");
-        ToolEnd.Known instead =
-            new ToolEnd.Known(text, true, true, Optional.empty(), end.duration());
-        append(executed(run, finished(run, instead)));
+        // It has acted, and the log must say so.
+        append(ToolEvents.executed(run, ToolEvents.shortened(end)));
         throw full;
       }
     }
 
-    /** That a call was refused at the last moment, perhaps after its intent was written. */
-    private List<RunEvent> refused(ToolRun run, ToolEnd.Known end) {
-      List<RunEvent> events = new ArrayList<>(2);
-      if (run.tool().effect() != EffectClass.PURE) {
-        events.add(
-            verdict(intent(run), Verdict.NOT_EXECUTED, Optional.empty(), "driver: it was refused"));
-      }
-      events.add(
-          new ToolFinished(
-              run.call().id(),
-              run.tool().name(),
-              Optional.empty(),
-              false,
-              end.output(),
-              true,
-              end.duration()));
-      return events;
-    }
-
-    private static List<RunEvent> executed(ToolRun run, ToolFinished finished) {
-      return run.tool().effect() == EffectClass.PURE
-          ? List.of(intent(run), finished)
-          : List.of(finished);
-    }
-
-    private static ToolFinished finished(ToolRun run, ToolEnd.Known end) {
-      return new ToolFinished(
-          run.call().id(),
-          run.tool().name(),
-          Optional.of(run.key()),
-          true,
-          end.output(),
-          end.error(),
-          end.duration());
-    }
-
     @Override
     public void endedLate(ToolRun run, ToolEnd.Known end) {
-      lateEnds.tell(finished(run, end));
+      lateEnds.tell(ToolEvents.finished(run, end));
     }
   }
 }

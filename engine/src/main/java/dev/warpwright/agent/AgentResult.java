@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How an invocation of an agent left its run: with an answer, waiting for somebody, failed or
- * cancelled.
+ * How an invocation of an agent left its run: with an answer, waiting for somebody, failed,
+ * cancelled or timed out.
  *
  * @param state the run's state
  * @param log the run's log: {@link Agents#resume(Agent, List, ApprovalDecision...)} goes on from
@@ -116,6 +116,12 @@ public record AgentResult(
     return switch (status()) {
       case COMPLETED -> this;
       case FAILED -> throw failure().orElseThrow();
+      case WAITING ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s waits.".formatted(run()),
+              run().runId(),
+              true);
       case WAITING_APPROVAL ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,
@@ -146,6 +152,13 @@ public record AgentResult(
               "Run %s is queued; nobody has begun to drive it.".formatted(run()),
               run().runId(),
               true);
+      case TIMED_OUT ->
+          throw new RunFailedException(
+              FailureKind.DEADLINE,
+              "Run %s ran into the timeout of its policy, %s, and has ended."
+                  .formatted(run(), state.timeout().orElseThrow().limit()),
+              run().runId(),
+              false);
       case RUNNING ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,

@@ -26,6 +26,7 @@ import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEventCodec;
+import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
@@ -175,10 +176,11 @@ public final class Agents {
   /**
    * The runs of the store.
    *
-   * @return the operator's view
+   * @return the operator's view, with the gateway's clock and the signer of these agents
    */
   public Runs runs() {
-    return Runs.in(store);
+    Runs runs = Runs.in(store, time);
+    return approvals.signer().map(runs::signedBy).orElse(runs);
   }
 
   /**
@@ -509,30 +511,41 @@ public final class Agents {
 
   private AgentResult call(
       Agent agent, List<Message> begun, Invocation invocation, CancelWatch watch, Work work) {
+    invocation.requireContextOf(agent);
+    RunLimits limits = new RunLimits(agent, invocation, time);
     try (CancelWatch cancel = watch;
-        Operation operation = gateway.open(NAME, modelRequest(agent, begun, invocation, cancel))) {
+        Operation operation =
+            gateway.open(NAME, modelRequest(agent, begun, limits, invocation, cancel))) {
       requireNotInterrupted(operation);
-      return work.in(new LiveInvocation(agent, operation, cancel, AgentShow.none(operation)));
+      limits.requireCheckable(operation);
+      AgentShow show = AgentShow.none(operation);
+      return work.in(
+          new LiveInvocation(agent, operation, limits, cancel, show, invocation.context()));
     }
   }
 
   /** Works on a thread of its own. */
   private AgentStream stream(Agent agent, List<Message> begun, Invocation invocation, Work work) {
+    invocation.requireContextOf(agent);
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
+    RunLimits limits = new RunLimits(agent, invocation, time);
     CancelWatch cancel = new CancelWatch(invocation, store, time);
     try {
       gateway.stream(
           NAME,
-          modelRequest(agent, begun, invocation, cancel),
+          modelRequest(agent, begun, limits, invocation, cancel),
           feed,
           AgentEvent.Output::new,
           opened -> {
             try (cancel;
                 Operation operation = opened) {
+              limits.requireCheckable(operation);
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
-              return work.in(new LiveInvocation(agent, operation, cancel, show));
+              return work.in(
+                  new LiveInvocation(
+                      agent, operation, limits, cancel, show, invocation.context()));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -623,7 +636,11 @@ public final class Agents {
 
   /** What is asked of the gateway; of a run that is taken up, its log has the messages. */
   private static GenerateRequest modelRequest(
-      Agent agent, List<Message> begun, Invocation invocation, CancelWatch cancel) {
+      Agent agent,
+      List<Message> begun,
+      RunLimits limits,
+      Invocation invocation,
+      CancelWatch cancel) {
     GenerateRequest.Builder request =
         GenerateRequest.builder(agent.route(), begun)
             .tools(agent.tools().tools())
@@ -635,7 +652,7 @@ public final class Agents {
     agent.maxTokens().ifPresent(request::maxTokens);
     agent.reasoning().ifPresent(request::reasoning);
     agent.providerOptions().forEach(request::providerOptions);
-    invocation.timeout().ifPresent(request::timeout);
+    limits.timeout().ifPresent(request::timeout);
     invocation.budgetScope().ifPresent(request::budgetScope);
     return request.build();
   }
@@ -679,7 +696,8 @@ public final class Agents {
         agent.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
-        imported);
+        imported,
+        Optional.empty());
   }
 
   /** Work on an owned run. */
@@ -756,6 +774,16 @@ public final class Agents {
 
   /** Writes the decisions and that the run goes on, if it does. */
   private boolean goOn(LiveInvocation live, RunLog log, List<ApprovalDecision> decisions) {
+    boolean wrote = write(live, log, decisions);
+    if (wrote && log.state().status() == RunStatus.WAITING_APPROVAL) {
+      // What was left open may have been decided from outside just before.
+      var _ = write(live, log, List.of());
+    }
+    return log.state().status() == RunStatus.RUNNING
+        || log.state().status() == RunStatus.CANCEL_REQUESTED;
+  }
+
+  private boolean write(LiveInvocation live, RunLog log, List<ApprovalDecision> decisions) {
     RunState state = log.state();
     Instant now = live.cancel().isOfWorker() ? later(time.now(), state.standing()) : time.now();
     List<RunEvent> events =
@@ -764,8 +792,7 @@ public final class Agents {
     if (!events.isEmpty()) {
       log.append(events);
     }
-    return log.state().status() == RunStatus.RUNNING
-        || log.state().status() == RunStatus.CANCEL_REQUESTED;
+    return !events.isEmpty();
   }
 
   /** What the store has given as due is so, also where this process's clock is behind. */
@@ -789,10 +816,11 @@ public final class Agents {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
-      case CANCELLED -> Optional.empty();
+      case CANCELLED, TIMED_OUT -> Optional.empty();
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
+      case WAITING -> Optional.empty(); // flows only
       case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))

@@ -33,6 +33,10 @@ final class Approvals {
     this.signer = signer;
   }
 
+  Optional<ApprovalSigner> signer() {
+    return signer;
+  }
+
   ApprovalRequested request(String runId, CallState call, Tool tool) {
     Optional<Instant> expiresAt = tool.approvalExpiry().map(time.now()::plus);
     return ApprovalSignatures.sign(request(runId, call, tool, expiresAt, Optional.empty()), signer);

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * <p>Closed after the run was handed back. A request that came when the driver had looked for the
  * last time, and before it let go, has met an owner and been left to it; so it is carried out here.
  */
-final class CancelWatch implements RunListener, AutoCloseable {
+public final class CancelWatch implements RunListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CancelWatch.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -35,19 +35,19 @@ final class CancelWatch implements RunListener, AutoCloseable {
   private @Nullable RunKey run; // owner thread only
   private RunStore.@Nullable Watch watch; // owner thread only
 
-  CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
+  public CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
     this.store = store;
     this.time = time;
     this.caller = invocation.cancellation().map(by -> by.onCancel(handle::cancel)).orElse(null);
   }
 
   /** What cancels the operation. */
-  Cancellation handle() {
+  public Cancellation handle() {
     return handle;
   }
 
   /** Lets a worker, whose run this is, have it back unfinished. */
-  void handsBackOn(Cancellation asked) {
+  public void handsBackOn(Cancellation asked) {
     worker =
         asked.onCancel(
             why -> {
@@ -57,17 +57,17 @@ final class CancelWatch implements RunListener, AutoCloseable {
   }
 
   /** Whether the invocation is a worker's, which hands back a run that could not be begun. */
-  boolean isOfWorker() {
+  public boolean isOfWorker() {
     return worker != null;
   }
 
   /** Whether the run is to be left as it stands, for another driver to go on with. */
-  boolean isHandedBack() {
+  public boolean isHandedBack() {
     return handedBack;
   }
 
   /** Called when the invocation owns a run, before it reads the log. */
-  void begins(RunKey owned) {
+  public void begins(RunKey owned) {
     run = owned;
     watch = store.watch(owned, this);
   }
@@ -87,12 +87,12 @@ final class CancelWatch implements RunListener, AutoCloseable {
   }
 
   /** Whether the run is not this invocation's any more, so that it must write nothing. */
-  boolean isLost() {
+  public boolean isLost() {
     return lost;
   }
 
   /** Whether somebody asked to cancel the run. */
-  boolean isRequested() {
+  public boolean isRequested() {
     return requested;
   }
 

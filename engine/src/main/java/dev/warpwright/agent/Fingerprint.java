@@ -55,6 +55,9 @@ final class Fingerprint {
     if (agent.maxStateBytes() != RunState.DEFAULT_MAX_BYTES) {
       parts.put("maxStateBytes", digest(List.of(agent.maxStateBytes())));
     }
+    if (!agent.policy().equals(RunPolicy.NONE)) {
+      parts.put("policy", digest(plain(agent.policy())));
+    }
     agent.reasoning().ifPresent(how -> parts.put("reasoning", digest(plain(how))));
     if (!agent.providerOptions().isEmpty()) {
       Map<String, Object> options = new TreeMap<>();
@@ -66,6 +69,25 @@ final class Fingerprint {
           "requiredCapabilities",
           digest(agent.requiredCapabilities().stream().map(Enum::name).sorted().toList()));
     }
+  }
+
+  private static List<Object> plain(RunPolicy policy) {
+    List<Object> parts = new ArrayList<>();
+    policy.timeout().ifPresent(limit -> parts.add("timeout " + limit));
+    policy.onTimeout().ifPresent(effect -> parts.add("onTimeout " + effect));
+    policy
+        .budget()
+        .ifPresent(
+            budget -> {
+              parts.add("budget");
+              budget.maxToolCalls().ifPresent(most -> parts.add("maxToolCalls " + most));
+              budget.maxInputTokens().ifPresent(most -> parts.add("maxInputTokens " + most));
+              budget.maxOutputTokens().ifPresent(most -> parts.add("maxOutputTokens " + most));
+              budget.maxTotalTokens().ifPresent(most -> parts.add("maxTotalTokens " + most));
+              budget.maxCost().ifPresent(most -> parts.add("maxCost " + most));
+              parts.add("includeChildRuns " + budget.includeChildRuns());
+            });
+    return parts;
   }
 
   private static Object plain(Reasoning reasoning) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>When it is closed the run is handed back. Only then late ends of tools may be written, and it
  * is told that the run needs a person, who may act at once.
  */
-final class Hold implements AutoCloseable {
+public final class Hold implements AutoCloseable {
   private final RunStore store;
   private final RunKey run;
   private final Writer owner;
@@ -30,7 +30,7 @@ final class Hold implements AutoCloseable {
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
-  Hold(
+  public Hold(
       RunStore store,
       RunKey run,
       Writer owner,
@@ -51,13 +51,13 @@ final class Hold implements AutoCloseable {
   }
 
   /** Called with the run's log before anything is done. */
-  void begins(RunLog found) {
+  public void begins(RunLog found) {
     log = found;
     awaitedBefore = awaited(found.state());
   }
 
   /** Called when what is to be done with the run is done. */
-  void ends() {
+  public void ends() {
     done = true;
   }
 

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What belongs to one invocation of a run and not to the run: how long it may take, how it is
- * cancelled, who pays. Nothing of it is stored; a resume is an invocation with options of its own.
- * Immutable.
+ * cancelled, who pays, which limits it holds the run to, what its tools need of the program.
+ * Nothing of it is stored; a resume is an
+ * invocation with options of its own. Immutable.
  *
  * {@snippet :
  * Invocation invocation =
@@ -20,7 +21,10 @@ import org.jspecify.annotations.Nullable;
  * }
  */
 public final class Invocation {
-  /** An invocation with no options: the gateway's own timeout, no handle, no budget scope. */
+  /**
+   * An invocation with no options: the gateway's own timeout, no handle, no budget scope, no
+   * context.
+   */
   public static final Invocation DEFAULT = builder().build();
 
   private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
@@ -30,11 +34,15 @@ public final class Invocation {
   private final Optional<Duration> timeout;
   private final Optional<Cancellation> cancellation;
   private final Optional<String> budgetScope;
+  private final Optional<Object> context;
+  private final RunPolicy policy;
 
   private Invocation(Builder builder) {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.cancellation = Optional.ofNullable(builder.cancellation);
     this.budgetScope = Optional.ofNullable(builder.budgetScope);
+    this.context = Optional.ofNullable(builder.context);
+    this.policy = builder.policy;
   }
 
   /**
@@ -73,7 +81,47 @@ public final class Invocation {
     return budgetScope;
   }
 
-  /** Shows the timeout; a scope may be private. */
+  /**
+   * What the program gives to tools and guardrails.
+   *
+   * @return the context, if set
+   */
+  public Optional<Object> context() {
+    return context;
+  }
+
+  /**
+   * The limits that win over those of the agent.
+   *
+   * @return the policy, {@link RunPolicy#NONE} by default
+   */
+  public RunPolicy policy() {
+    return policy;
+  }
+
+  /**
+   * Refuses an invocation of an agent that needs another context.
+   *
+   * @throws InvalidRequestException if it does; nothing of the context is in the message
+   */
+  void requireContextOf(Agent agent) {
+    boolean fits =
+        agent
+            .contextType()
+            .map(type -> context.filter(type::isInstance).isPresent())
+            .orElse(context.isEmpty());
+    if (!fits) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Invalid agent context: agent \"%s\" declares %s, and the invocation has %s."
+              .formatted(
+                  agent.id(),
+                  agent.contextType().map(Class::getName).orElse("none"),
+                  context.map(given -> given.getClass().getName()).orElse("none")));
+    }
+  }
+
+  /** Shows the timeout; a scope and a context may be private. */
   @Override
   public String toString() {
     return "Invocation[" + timeout.map(limit -> "timeout " + limit).orElse("no timeout") + "]";
@@ -84,6 +132,8 @@ public final class Invocation {
     private @Nullable Duration timeout;
     private @Nullable Cancellation cancellation;
     private @Nullable String budgetScope;
+    private @Nullable Object context;
+    private RunPolicy policy = RunPolicy.NONE;
 
     private Builder() {}
 
@@ -131,6 +181,32 @@ public final class Invocation {
                 .formatted(MAX_SCOPE, scope.length()));
       }
       this.budgetScope = scope;
+      return this;
+    }
+
+    /**
+     * Gives tools and guardrails what they need of the program, of the type that the agent declares
+     * ({@link Agent.Builder#context}). It is never stored, so each invocation of a run gives it.
+     * Tools may run at the same time: it must be thread-safe.
+     *
+     * @param context the context
+     * @return this builder
+     */
+    public Builder context(Object context) {
+      this.context = Objects.requireNonNull(context, "context");
+      return this;
+    }
+
+    /**
+     * Sets limits of this invocation, which win one by one over those of the {@linkplain
+     * Agent.Builder#policy agent}: a budget that is set replaces the agent's as a whole. So a run
+     * that has used up its budget is resumed with a higher one.
+     *
+     * @param policy {@link RunPolicy#NONE} by default
+     * @return this builder
+     */
+    public Builder policy(RunPolicy policy) {
+      this.policy = Objects.requireNonNull(policy, "policy");
       return this;
     }
 

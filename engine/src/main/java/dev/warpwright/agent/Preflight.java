@@ -10,16 +10,15 @@ import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
-import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.Tool;
+import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolRun;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -28,16 +27,16 @@ import java.util.Set;
  */
 final class Preflight {
   private final Agent agent;
-  private final String runId;
+  private final ToolCaller caller;
   private final Approvals approvals;
   private final OperationTrace trace;
   private final List<RunEvent> events = new ArrayList<>();
   private final List<ToolRun> runs = new ArrayList<>();
   private final Set<String> awaited = new HashSet<>();
 
-  private Preflight(Agent agent, String runId, Approvals approvals, OperationTrace trace) {
+  private Preflight(Agent agent, ToolCaller caller, Approvals approvals, OperationTrace trace) {
     this.agent = agent;
-    this.runId = runId;
+    this.caller = caller;
     this.approvals = approvals;
     this.trace = trace;
   }
@@ -45,13 +44,18 @@ final class Preflight {
   /**
    * Judges all calls that have no result.
    *
+   * @throws dev.warpwright.model.GuardrailException if a guardrail of an input triggers
    * @throws InvalidOutputException if one cannot be used and the agent then fails
    * @throws InvalidRequestException if the approval of one was tampered with
    * @throws UnknownOutcomeException if one was begun and its tool is not there any more
    */
   static Preflight of(
-      Agent agent, String runId, List<CallState> open, Approvals approvals, OperationTrace trace) {
-    Preflight preflight = new Preflight(agent, runId, approvals, trace);
+      Agent agent,
+      ToolCaller caller,
+      List<CallState> open,
+      Approvals approvals,
+      OperationTrace trace) {
+    Preflight preflight = new Preflight(agent, caller, approvals, trace);
     open.stream().filter(call -> call.result().isEmpty()).forEach(preflight::judge);
     return preflight;
   }
@@ -79,7 +83,7 @@ final class Preflight {
     } else if (call.isInDoubt()) {
       runs.add(run(call, begun(call)));
     } else {
-      switch (agent.tools().check(call.call())) {
+      switch (agent.tools().check(call.call(), caller)) {
         case CheckedCall.Refused(ToolCall checked, String message) -> unusable(call, message);
         case CheckedCall.Callable(ToolCall checked, Tool tool, boolean requiresApproval) ->
             usable(call, tool, requiresApproval);
@@ -88,15 +92,8 @@ final class Preflight {
   }
 
   private void refuse(CallState call, String message) {
-    events.add(
-        new ToolFinished(
-            call.call().id(),
-            call.call().name(),
-            Optional.empty(),
-            false,
-            Json.of(message),
-            true,
-            Duration.ZERO));
+    String callId = call.call().id();
+    events.add(ToolEvents.refused(callId, call.call().name(), Json.of(message), Duration.ZERO));
   }
 
   /** The tool of a call that is in doubt: it runs again, whatever its rules would say by now. */
@@ -123,10 +120,11 @@ final class Preflight {
   }
 
   private void usable(CallState call, Tool tool, boolean requiresApproval) {
+    tool.requireInputPasses(call.call(), caller, trace);
     if (call.awaitsApproval()) {
       awaited.add(call.approval().orElseThrow().requestId());
     } else if (requiresApproval && call.decision().isEmpty() && call.started().isEmpty()) {
-      ApprovalRequested request = approvals.request(runId, call, tool);
+      ApprovalRequested request = approvals.request(caller.operationId(), call, tool);
       events.add(request);
       awaited.add(request.requestId());
     } else {
@@ -139,7 +137,10 @@ final class Preflight {
     String key =
         call.started()
             .map(ToolStarted::key)
-            .orElseGet(() -> tool.idempotencyKey(runId, call.step(), call.ordinal(), call.call()));
+            .orElseGet(
+                () ->
+                    tool.idempotencyKey(
+                        caller.operationId(), call.step(), call.ordinal(), call.call()));
     return new ToolRun(call.call(), tool, call.step(), call.ordinal(), key, call.nextAttempt());
   }
 }

@@ -12,6 +12,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
@@ -467,15 +468,24 @@ public final class Batch<T> {
   private static BatchItem item(String itemKey, AgentResult result, Duration duration) {
     Optional<RunFailed> failure = result.state().failure();
     boolean cancelled = result.status() == RunStatus.CANCELLED;
+    Optional<RunTimedOut> timeout = result.state().timeout();
     return new BatchItem(
         itemKey,
         outcome(result),
         Optional.of(result.run()),
-        cancelled ? Optional.of(FailureKind.CANCELLED) : failure.map(RunFailed::kind),
-        cancelled ? Optional.of("The run was cancelled.") : failure.map(RunFailed::message),
+        cancelled
+            ? Optional.of(FailureKind.CANCELLED)
+            : failure.map(RunFailed::kind).or(() -> timeout.map(end -> FailureKind.DEADLINE)),
+        cancelled
+            ? Optional.of("The run was cancelled.")
+            : failure.map(RunFailed::message).or(() -> timeout.map(Batch::message)),
         result.state().usage(),
         work(result),
         duration);
+  }
+
+  private static String message(RunTimedOut end) {
+    return "The run ran into the timeout of its policy, " + end.limit() + ", and has ended.";
   }
 
   private static BatchItem.Outcome outcome(AgentResult result) {
@@ -483,7 +493,8 @@ public final class Batch<T> {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED -> BatchItem.Outcome.FAILED;
+      case QUEUED, WAITING, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
+          BatchItem.Outcome.FAILED;
     };
   }
 

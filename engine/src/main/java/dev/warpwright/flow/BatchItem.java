@@ -36,7 +36,7 @@ public record BatchItem(
     /** Its run waits for a verdict on a tool whose outcome is unknown. */
     NEEDS_RECONCILIATION,
     /**
-     * Its run failed or was cancelled, now or for good in an earlier invocation, or was refused.
+     * Its run failed, was cancelled or timed out, now or for good in an earlier invocation, or was refused.
      */
     FAILED,
     /** Its run had completed before this invocation; nothing was done. */

@@ -50,8 +50,12 @@ public enum FailureKind {
   UNKNOWN_OUTCOME,
   /** A declared bound (steps, tool errors, bytes) was passed. */
   LIMIT,
+  /** A guardrail triggered. */
+  GUARDRAIL,
   /** A tool failed and the request asked to stop at the first failure. */
   TOOL_FAILED,
+  /** The code of a flow does something else than its log says. */
+  NON_DETERMINISM,
   /** The store of runs failed or did not answer in time. */
   STORE,
   /** The run has not ended: it waits for somebody, or is being driven elsewhere. */

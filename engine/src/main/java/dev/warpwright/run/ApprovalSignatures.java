@@ -82,6 +82,16 @@ public final class ApprovalSignatures {
                     decision.signature()));
   }
 
+  /** Refuses to decide without the key on what was asked with it: no driver would take that. */
+  static void requireSigner(ApprovalRequested request, Optional<ApprovalSigner> signer) {
+    if (signer.isEmpty() && request.signature().isPresent()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "The approval request %s is signed, and there is no signer here to sign the decision."
+              .formatted(request.requestId()));
+    }
+  }
+
   private static void require(
       ApprovalSigner signer,
       ApprovalRequested request,

@@ -89,7 +89,8 @@ public final class Decisions {
       }
       if (state.knowsApproval(id)) {
         throw new ConflictException(
-            "The approval request " + id + " of run " + state.run() + " is decided already.",
+            "The approval request %s of run %s is decided already, or the run has ended (%s)."
+                .formatted(id, state.run(), state.status()),
             null,
             OperationTrace.NONE);
       }

@@ -11,6 +11,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -62,10 +64,16 @@ final class InMemoryRunStore implements RunStore {
     @Nullable Writer owner;
     int claims;
     @Nullable String problem;
+    final Map<String, Signal> unread = new LinkedHashMap<>(); // by id, in the order of arrival
+    final Set<String> signalIds = new HashSet<>(); // of all that ever came
 
     Run(RunEvent.RunStarted started, Standing standing) {
       this.started = started;
       this.standing = standing;
+    }
+
+    boolean hasAwaitedSignal() {
+      return unread.values().stream().anyMatch(signal -> standing.signals().contains(signal.name()));
     }
 
     /** Whether a driver may take it up now that nobody owns it. */
@@ -160,11 +168,17 @@ final class InMemoryRunStore implements RunStore {
       Run run = require(append.run());
       judge(append, run);
       for (RunEvent event : append.events()) {
+        if (event instanceof FlowEvent.SignalReceived received) {
+          run.unread.remove(received.signalId());
+        }
         run.log.add(
             new LoggedEvent(
                 append.run(), run.log.size() + 1L, append.writer(), append.time(), event));
       }
       run.standing = append.standing();
+      if (run.hasAwaitedSignal()) {
+        run.standing = run.standing.dueAt(append.time());
+      }
       if (isProgress(append)) {
         run.claims = 0;
         run.problem = null;
@@ -195,6 +209,14 @@ final class InMemoryRunStore implements RunStore {
       throw conflict(
           "The run %s stands at sequence %d, not at the expected %d; nothing was written."
               .formatted(append.run(), run.log.size(), append.expectedSequence()));
+    }
+    for (RunEvent event : append.events()) {
+      if (event instanceof FlowEvent.SignalReceived received
+          && !run.unread.containsKey(received.signalId())) {
+        throw conflict(
+            "The signal %s of the run %s is not there or was consumed; nothing was written."
+                .formatted(received.signalId(), append.run()));
+      }
     }
     if (append.time().isBefore(run.updated())) {
       throw new InvalidRequestException(
@@ -263,7 +285,7 @@ final class InMemoryRunStore implements RunStore {
                   entry ->
                       new DueRuns.Taken(
                           entry.getKey(),
-                          entry.getValue().started.agentId(),
+                          entry.getValue().started.drivenBy(),
                           taken(entry.getValue())))
               .toList();
       Optional<Instant> next =
@@ -280,7 +302,7 @@ final class InMemoryRunStore implements RunStore {
 
   private Stream<Map.Entry<RunKey, Run>> drivable(Set<String> agentIds) {
     return runs.entrySet().stream()
-        .filter(entry -> agentIds.contains(entry.getValue().started.agentId()))
+        .filter(entry -> agentIds.contains(entry.getValue().started.drivenBy()))
         .filter(entry -> entry.getValue().claims < MAX_CLAIMS);
   }
 
@@ -388,6 +410,41 @@ final class InMemoryRunStore implements RunStore {
   }
 
   @Override
+  public boolean signal(RunKey key, Signal signal, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Run run = require(key);
+      if (run.signalIds.contains(signal.id())) {
+        return false;
+      }
+      if (run.standing.status().isFinal()) {
+        throw conflict("The run " + key + " has ended; it takes no signal.");
+      }
+      run.signalIds.add(signal.id());
+      run.unread.put(signal.id(), signal);
+      if (run.standing.signals().contains(signal.name())) {
+        run.standing = run.standing.dueAt(time.now());
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public List<Signal> signals(RunKey key, Deadline deadline) {
+    lock.lock();
+    try {
+      requireOpen();
+      Run run = runs.get(key);
+      return run == null ? List.of() : List.copyOf(run.unread.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
   public List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline) {
     lock.lock();
     try {
@@ -399,7 +456,7 @@ final class InMemoryRunStore implements RunStore {
           .filter(
               entry ->
                   entry.getValue().claims >= MAX_CLAIMS
-                      || !announced.contains(entry.getValue().started.agentId()))
+                      || !announced.contains(entry.getValue().started.drivenBy()))
           .sorted(LONGEST_DUE)
           .limit(limit)
           .map(entry -> summary(entry.getKey(), entry.getValue()))
@@ -412,7 +469,7 @@ final class InMemoryRunStore implements RunStore {
   private static RunSummary summary(RunKey key, Run run) {
     return new RunSummary(
         key,
-        run.started.agentId(),
+        run.started.drivenBy(),
         run.started.idempotencyKey(),
         run.standing,
         run.log.size(),

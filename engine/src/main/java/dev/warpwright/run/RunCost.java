@@ -3,6 +3,7 @@ package dev.warpwright.run;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
+import dev.warpwright.model.Money;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,6 +41,11 @@ final class RunCost {
   /** A step began, and its driver was gone before it wrote what became of it. */
   void mayHaveLostACall() {
     gaps.add(LOST_CALL);
+  }
+
+  /** The costs that are known, one for each call that has one. */
+  List<Money> known() {
+    return calls.stream().flatMap(call -> call.amount().stream()).toList();
   }
 
   /** Empty if nothing was valued. */

@@ -3,6 +3,7 @@ package dev.warpwright.run;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.RouteDecision;
@@ -21,11 +22,29 @@ import java.util.Optional;
  * <p>Events are stored for ever. A component is never renamed or removed, and a new one is
  * optional.
  */
-public sealed interface RunEvent {
+public sealed interface RunEvent
+    permits FlowEvent,
+        RunEvent.RunStarted,
+        RunEvent.StepStarted,
+        RunEvent.RouteBound,
+        RunEvent.ModelResponded,
+        RunEvent.GuardrailChecked,
+        RunEvent.ApprovalRequested,
+        RunEvent.ApprovalDecided,
+        RunEvent.ToolStarted,
+        RunEvent.ToolFinished,
+        RunEvent.ToolReconciled,
+        RunEvent.RunSuspended,
+        RunEvent.RunResumed,
+        RunEvent.CancelRequested,
+        RunEvent.RunCancelled,
+        RunEvent.RunTimedOut,
+        RunEvent.RunCompleted,
+        RunEvent.RunFailed {
   /**
    * A fresh run was accepted.
    *
-   * @param agentId the agent
+   * @param agentId the agent or the flow
    * @param agentVersion its version
    * @param fingerprint digests of what the run was asked with, by part
    * @param idempotencyKey the key under which it was claimed
@@ -37,6 +56,7 @@ public sealed interface RunEvent {
    *     RunState#DEFAULT_MAX_BYTES}
    * @param imported whether tools were called in the conversation before the run began: then every
    *     step, also after a reload, goes to models only that take them
+   * @param input what a flow was given; empty for an agent
    */
   record RunStarted(
       String agentId,
@@ -48,7 +68,8 @@ public sealed interface RunEvent {
       List<Target> targets,
       Map<String, String> metadata,
       Optional<Long> maxStateBytes,
-      boolean imported)
+      boolean imported,
+      Optional<Json> input)
       implements RunEvent {
     /**
      * A run of no import whose state may become as large as by default.
@@ -81,7 +102,49 @@ public sealed interface RunEvent {
           targets,
           metadata,
           Optional.empty(),
-          false);
+          false,
+          Optional.empty());
+    }
+
+    /**
+     * The first event of a flow's run.
+     *
+     * @param flowId the flow
+     * @param version its version
+     * @param fingerprint digests of what the run was asked with, by part
+     * @param idempotencyKey the key under which it was claimed
+     * @param input what it was given
+     * @param metadata the program's own notes
+     * @return the event
+     */
+    public static RunStarted ofFlow(
+        String flowId,
+        String version,
+        Map<String, String> fingerprint,
+        Optional<String> idempotencyKey,
+        Json input,
+        Map<String, String> metadata) {
+      return new RunStarted(
+          flowId,
+          version,
+          fingerprint,
+          idempotencyKey,
+          List.of(),
+          1,
+          List.of(),
+          metadata,
+          Optional.empty(),
+          false,
+          Optional.of(input));
+    }
+
+    /**
+     * Who can drive the run, as stores have it in their index.
+     *
+     * @return the agent's id, or {@code flow:} and the flow's
+     */
+    public String drivenBy() {
+      return input.isPresent() ? "flow:" + agentId : agentId;
     }
 
     /** Copies the collections. */
@@ -138,6 +201,32 @@ public sealed interface RunEvent {
     /** Copies the list. */
     public ModelResponded {
       attempts = List.copyOf(attempts);
+    }
+  }
+
+  /**
+   * A guardrail triggered. The run fails for good after it, as soon as no outcome is unknown.
+   *
+   * @param stage what the guardrail looked at
+   * @param guardrailId the guardrail
+   * @param reason why, in its own words
+   * @param metadata its notes
+   */
+  record GuardrailChecked(
+      GuardrailStage stage,
+      String guardrailId,
+      Optional<String> reason,
+      Map<String, String> metadata)
+      implements RunEvent {
+    /** Copies the map. */
+    public GuardrailChecked {
+      metadata = Map.copyOf(metadata);
+    }
+
+    /** Shows guardrail and stage; why may quote what it looked at. */
+    @Override
+    public String toString() {
+      return "GuardrailChecked[%s, %s]".formatted(guardrailId, stage);
     }
   }
 
@@ -328,15 +417,35 @@ public sealed interface RunEvent {
    * @param awaited the approval requests or call ids that are open
    * @param intendedEnd how the run would have failed, had no outcome been unknown; a cancel that
    *     waits for the verdict is {@link RunState#cancellation()}
+   * @param intendedTimeout that the timeout of its policy would have ended it
    */
-  record RunSuspended(Reason reason, List<String> awaited, Optional<RunFailed> intendedEnd)
+  record RunSuspended(
+      Reason reason,
+      List<String> awaited,
+      Optional<RunFailed> intendedEnd,
+      Optional<RunTimedOut> intendedTimeout)
       implements RunEvent {
+    /**
+     * A stop that no timeout has caused.
+     *
+     * @param reason what it waits for
+     * @param awaited the approval requests or call ids that are open
+     * @param intendedEnd how the run would have failed, had no outcome been unknown
+     */
+    public RunSuspended(Reason reason, List<String> awaited, Optional<RunFailed> intendedEnd) {
+      this(reason, awaited, intendedEnd, Optional.empty());
+    }
+
     /** What a suspended run waits for. */
     public enum Reason {
       /** Decisions on approvals. */
       APPROVAL,
-      /** A verdict on a tool whose outcome is unknown. */
-      RECONCILIATION
+      /** A verdict on a tool or step whose outcome is unknown. */
+      RECONCILIATION,
+      /** A signal. */
+      SIGNAL,
+      /** A time. */
+      TIMER
     }
 
     /** Copies the list. */
@@ -379,13 +488,40 @@ public sealed interface RunEvent {
   }
 
   /**
+   * The timeout of the run's policy ended it.
+   *
+   * @param limit how long the invocation was allowed to take
+   * @param step the step in which it happened, 0 before the first
+   * @param attempts the attempts of that step, skips included
+   */
+  record RunTimedOut(Duration limit, int step, List<Attempt> attempts) implements RunEvent {
+    /** Copies the list. */
+    public RunTimedOut {
+      attempts = List.copyOf(attempts);
+    }
+  }
+
+  /**
    * The final answer was accepted.
    *
    * @param text the text of all the model's answers, joined
    * @param steps how many steps it took
    * @param usage the tokens of all steps
+   * @param output what a flow returned
    */
-  record RunCompleted(String text, int steps, Usage usage) implements RunEvent {
+  record RunCompleted(String text, int steps, Usage usage, Optional<Json> output)
+      implements RunEvent {
+    /**
+     * The end of an agent's run.
+     *
+     * @param text the text of all the model's answers, joined
+     * @param steps how many steps it took
+     * @param usage the tokens of all steps
+     */
+    public RunCompleted(String text, int steps, Usage usage) {
+      this(text, steps, usage, Optional.empty());
+    }
+
     /** Shows how long the text is, not what it says. */
     @Override
     public String toString() {
@@ -401,10 +537,30 @@ public sealed interface RunEvent {
    * @param resumable whether the run may be continued from here
    * @param step the step in which it happened, 0 before the first
    * @param attempts the attempts of that step, skips included
+   * @param position the call of a flow whose failure it was; a resume makes that call again
    */
   record RunFailed(
-      FailureKind kind, String message, boolean resumable, int step, List<Attempt> attempts)
+      FailureKind kind,
+      String message,
+      boolean resumable,
+      int step,
+      List<Attempt> attempts,
+      Optional<String> position)
       implements RunEvent {
+    /**
+     * The failure of an agent's run.
+     *
+     * @param kind what kind of failure
+     * @param message what happened, redacted
+     * @param resumable whether the run may be continued from here
+     * @param step the step in which it happened, 0 before the first
+     * @param attempts the attempts of that step, skips included
+     */
+    public RunFailed(
+        FailureKind kind, String message, boolean resumable, int step, List<Attempt> attempts) {
+      this(kind, message, resumable, step, attempts, Optional.empty());
+    }
+
     /** Copies the list. */
     public RunFailed {
       attempts = List.copyOf(attempts);

@@ -69,6 +69,7 @@ public final class RunEventCodec {
               new Type(RunEvent.StepStarted.class, 1),
               new Type(RunEvent.RouteBound.class, 1),
               new Type(RunEvent.ModelResponded.class, 1),
+              new Type(RunEvent.GuardrailChecked.class, 1),
               new Type(RunEvent.ApprovalRequested.class, 1),
               new Type(RunEvent.ApprovalDecided.class, 1),
               new Type(RunEvent.ToolStarted.class, 1),
@@ -78,8 +79,21 @@ public final class RunEventCodec {
               new Type(RunEvent.RunResumed.class, 1),
               new Type(RunEvent.CancelRequested.class, 1),
               new Type(RunEvent.RunCancelled.class, 1),
+              new Type(RunEvent.RunTimedOut.class, 1),
               new Type(RunEvent.RunCompleted.class, 1),
-              new Type(RunEvent.RunFailed.class, 1))
+              new Type(RunEvent.RunFailed.class, 1),
+              new Type(FlowEvent.FlowStepStarted.class, 1),
+              new Type(FlowEvent.FlowStepFinished.class, 1),
+              new Type(FlowEvent.StepRetryScheduled.class, 1),
+              new Type(FlowEvent.TimerScheduled.class, 1),
+              new Type(FlowEvent.TimerFired.class, 1),
+              new Type(FlowEvent.SignalAwaited.class, 1),
+              new Type(FlowEvent.SignalReceived.class, 1),
+              new Type(FlowEvent.SignalTimedOut.class, 1),
+              new Type(FlowEvent.ParallelStarted.class, 1),
+              new Type(FlowEvent.ParallelFinished.class, 1),
+              new Type(FlowEvent.VersionMarked.class, 1),
+              new Type(FlowEvent.Observed.class, 1))
           .stream()
           .collect(Collectors.toUnmodifiableMap(Type::name, Function.identity()));
 

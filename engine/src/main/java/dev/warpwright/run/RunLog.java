@@ -239,20 +239,22 @@ public final class RunLog {
   }
 
   /**
-   * Adds what became of a call that was in doubt and, if nothing but that kept the run from being
-   * cancelled, that it is.
+   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its end,
+   * that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
    *
    * @param outcome what became of the call
    * @param callId the call
    */
   public void resolve(RunEvent outcome, String callId) {
-    boolean last =
-        state.calls().stream()
-            .noneMatch(call -> call.needsVerdict() && !call.call().id().equals(callId));
-    append(
-        last && state.cancellation().isPresent()
-            ? List.of(outcome, new RunEvent.RunCancelled(state.step(), List.of()))
-            : List.of(outcome));
+    boolean last = state.needingVerdicts().stream().allMatch(callId::equals);
+    List<RunEvent> events = new ArrayList<>(2);
+    events.add(outcome);
+    if (last && state.cancellation().isPresent() && state.flow().isEmpty()) {
+      events.add(new RunEvent.RunCancelled(state.step(), List.of()));
+    } else if (last && state.cancellation().isEmpty()) {
+      state.intendedEnd().ifPresent(events::add);
+    }
+    append(events);
   }
 
   /**
@@ -263,12 +265,7 @@ public final class RunLog {
    * @return the event to append
    */
   public RunEvent endOfCancel(List<Attempt> attempts) {
-    List<String> doubtful =
-        state.calls().stream()
-            .filter(CallState::needsVerdict)
-            .map(call -> call.call().id())
-            .sorted()
-            .toList();
+    List<String> doubtful = state.needingVerdicts();
     return doubtful.isEmpty()
         ? new RunEvent.RunCancelled(state.step(), attempts)
         : new RunEvent.RunSuspended(
@@ -288,8 +285,12 @@ public final class RunLog {
   public static Optional<RunState> carryOutCancel(
       RunStore store, RunKey run, TimeSource time, Deadline deadline) {
     List<LoggedEvent> found = store.load(run, 1, deadline);
-    if (!found.isEmpty() && !RunState.of(found).isCancelDue()) {
-      return Optional.of(RunState.of(found)); // not acquired: a late end of a tool may need to be
+    if (!found.isEmpty()) {
+      RunState before = RunState.of(found);
+      if (!before.isCancelDue() || before.flow().isPresent()) {
+        // Not acquired: a late end of a tool may need to be, and a flow's code takes things back.
+        return Optional.of(before);
+      }
     }
     Optional<Writer> owner = store.borrow(run, deadline);
     if (owner.isEmpty()) {
@@ -307,9 +308,22 @@ public final class RunLog {
   }
 
   private void requireRoom(List<RunEvent> added) {
+    try {
+      requireRoom(state, added);
+    } catch (LimitExceededException e) {
+      full = true;
+      throw e;
+    }
+  }
+
+  /**
+   * Refuses what would make a run's state larger than it may become.
+   *
+   * @throws LimitExceededException if it would
+   */
+  static void requireRoom(RunState state, List<RunEvent> added) {
     long growth = added.stream().mapToLong(StateSize::of).sum();
     if (growth > 0) {
-      full |= state.bytes() + growth > state.maxBytes();
       requireFits(state.bytes() + growth, state.maxBytes());
     }
   }

@@ -15,6 +15,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -23,6 +24,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -35,8 +37,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,17 +69,25 @@ public final class RunState {
   private RunStatus status;
   private int step;
   private boolean stepAnswered = true;
+  private boolean finalAnswer;
   private List<CallState> calls = List.of();
+  private final Optional<FlowJournal> flow;
+  private Optional<Json> output = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
   private int toolErrors;
+  private int toolCalls;
+  private RunTotals childRuns = RunTotals.NONE; // of those that have ended
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
   private @Nullable RunSuspended suspension;
   private @Nullable RunFailed failure;
   private @Nullable CancelRequested cancellation;
+  private @Nullable GuardrailChecked triggered;
+  private @Nullable RunTimedOut timeout;
+  private @Nullable RunEvent intendedEnd; // for good, as soon as nothing is in doubt
 
   /**
    * A request for approval and what became of it.
@@ -91,6 +103,7 @@ public final class RunState {
     }
     this.run = first.run();
     this.started = begin;
+    this.flow = begin.input().isPresent() ? Optional.of(new FlowJournal()) : Optional.empty();
     this.startedAt = first.time();
     this.updatedAt = first.time();
     this.sequence = 1;
@@ -127,17 +140,20 @@ public final class RunState {
       case StepStarted event -> stepStarted(logged, event);
       case RouteBound event -> routeBound(logged, event);
       case ModelResponded event -> modelResponded(logged, event);
+      case GuardrailChecked event -> guardrailChecked(logged, event);
       case ApprovalRequested event -> approvalRequested(logged, event);
       case ApprovalDecided event -> approvalDecided(logged, event);
       case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
       case ToolReconciled event -> toolReconciled(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
-      case RunResumed event -> runResumed();
+      case RunResumed event -> runResumed(logged);
       case CancelRequested event -> cancelRequested(logged, event);
       case RunCancelled event -> runCancelled(logged, event);
-      case RunCompleted event -> runCompleted(logged);
+      case RunTimedOut event -> runTimedOut(logged, event);
+      case RunCompleted event -> runCompleted(logged, event);
       case RunFailed event -> runFailed(logged, event);
+      case FlowEvent event -> flowEvent(logged, event);
     }
     sequence = logged.sequence();
     updatedAt = logged.time();
@@ -148,8 +164,36 @@ public final class RunState {
     return DIGEST.matcher(text).matches();
   }
 
+  private void flowEvent(LoggedEvent logged, FlowEvent event) {
+    requireAtWork(logged);
+    require(
+        logged,
+        cancellation == null || !begins(event) || event.position().startsWith("cancel/"),
+        "nothing begins after a request to cancel");
+    require(logged, flow.isPresent(), "only a flow makes such calls");
+    flow.get()
+        .apply(event)
+        .ifPresent(
+            rule -> {
+              throw refused(logged, rule);
+            });
+  }
+
+  /** Whether an event is the beginning of something, not its end. */
+  private static boolean begins(FlowEvent event) {
+    return switch (event) {
+      case FlowEvent.FlowStepFinished end -> false;
+      case FlowEvent.SignalTimedOut end -> false;
+      case FlowEvent.TimerFired end -> false;
+      case FlowEvent.ParallelFinished end -> false;
+      default -> true;
+    };
+  }
+
   private void stepStarted(LoggedEvent logged, StepStarted event) {
     requireRunning(logged);
+    require(logged, flow.isEmpty(), "a flow asks no model itself");
+    require(logged, triggered == null, "no step starts after a guardrail triggered");
     require(logged, calls.isEmpty(), "a step starts when every call is answered");
     require(
         logged,
@@ -157,6 +201,7 @@ public final class RunState {
         "steps are counted from 1 without gaps");
     step = event.step();
     stepAnswered = false;
+    finalAnswer = false;
   }
 
   private void routeBound(LoggedEvent logged, RouteBound event) {
@@ -180,6 +225,7 @@ public final class RunState {
     text.append(event.message().text());
     messages.add(event.message());
     List<ToolCall> asked = event.message().toolCalls();
+    finalAnswer = asked.isEmpty();
     List<CallState> open = new ArrayList<>(asked.size());
     for (int ordinal = 0; ordinal < asked.size(); ordinal++) {
       open.add(CallState.fresh(asked.get(ordinal), step, ordinal));
@@ -187,10 +233,20 @@ public final class RunState {
     calls = open;
   }
 
+  private void guardrailChecked(LoggedEvent logged, GuardrailChecked event) {
+    requireDriven(logged);
+    triggered = triggered == null ? event : triggered;
+  }
+
   private void approvalRequested(LoggedEvent logged, ApprovalRequested event) {
     requireRunning(logged);
     require(logged, isDigest(event.digest()), "a digest is \"sha256:\" and 64 hex digits");
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
+    if (flow.isPresent()) {
+      require(logged, flow.get().asked(event), "an approval is asked for at a place of its own");
+      approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+      return;
+    }
     int index =
         find(
             logged,
@@ -205,12 +261,16 @@ public final class RunState {
   }
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
-    int index =
-        find(
-            logged,
-            call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
-            "a decision answers a pending request");
-    calls.set(index, calls.get(index).decided(event));
+    if (flow.isPresent()) {
+      require(logged, flow.get().decided(event), "a decision answers a pending request");
+    } else {
+      int index =
+          find(
+              logged,
+              call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
+              "a decision answers a pending request");
+      calls.set(index, calls.get(index).decided(event));
+    }
     approvals.computeIfPresent(
         event.requestId(), (id, asked) -> new Approval(asked.request(), Optional.of(event)));
   }
@@ -223,6 +283,9 @@ public final class RunState {
             call -> call.allows(event),
             "a tool is started for an open call that may run, its attempts counting from 1");
     calls.set(index, calls.get(index).startedBy(event));
+    if (event.attempt() == 1) {
+      toolCalls++;
+    }
   }
 
   private void toolFinished(LoggedEvent logged, ToolFinished event) {
@@ -245,6 +308,11 @@ public final class RunState {
 
   private void toolReconciled(LoggedEvent logged, ToolReconciled event) {
     requireDriven(logged);
+    if (flow.isPresent()) {
+      require(
+          logged, flow.get().reconciled(event), "a verdict is given on a step in doubt, under its key");
+      return;
+    }
     int index =
         find(
             logged,
@@ -291,20 +359,38 @@ public final class RunState {
         requireAtWork(logged);
         require(
             logged,
-            calls.stream().anyMatch(CallState::isInDoubt),
+            calls.stream().anyMatch(CallState::isInDoubt)
+                || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent(),
             "a run waits for verdicts on calls in doubt");
+        flow.ifPresent(journal -> journal.suspendedOver(event.awaited()));
         calls.replaceAll(
             call ->
                 call.isInDoubt() && event.awaited().contains(call.call().id())
                     ? call.suspendedOver()
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
+        intendedEnd(event).ifPresent(end -> intendedEnd = end);
+      }
+      case SIGNAL, TIMER -> {
+        requireRunning(logged);
+        require(logged, flow.isPresent(), "only a flow waits for a time or a signal");
+        status = RunStatus.WAITING;
       }
     }
     suspension = event;
   }
 
-  private void runResumed() {
+  private static Optional<RunEvent> intendedEnd(RunSuspended event) {
+    return event
+        .intendedTimeout()
+        .<RunEvent>map(end -> end)
+        .or(() -> event.intendedEnd().filter(end -> !end.resumable()));
+  }
+
+  private void runResumed(LoggedEvent logged) {
+    if (failure != null && flow.isPresent()) {
+      failure.position().ifPresent(position -> flow.get().reopen(position, logged.time()));
+    }
     if (isAtWork() && !stepAnswered) {
       cost.mayHaveLostACall();
     }
@@ -319,13 +405,14 @@ public final class RunState {
     status = RunStatus.CANCEL_REQUESTED;
     suspension = null;
     failure = null;
+    intendedEnd = null;
   }
 
   private void runCancelled(LoggedEvent logged, RunCancelled event) {
     require(logged, cancellation != null, "a run is cancelled after somebody asked for it");
     require(
         logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
+        !needsVerdict(),
         "a run does not end while it needs a verdict on a tool");
     if (!stepAnswered) {
       cost.add(event.attempts());
@@ -335,26 +422,72 @@ public final class RunState {
     status = RunStatus.CANCELLED;
   }
 
-  private void runCompleted(LoggedEvent logged) {
+  private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
+    output = event.output();
+    if (flow.isPresent()) {
+      require(logged, output.isPresent(), "a flow completes with what it returned");
+      status = RunStatus.COMPLETED;
+      return;
+    }
     require(
         logged,
         step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
         "a run completes with an answer that leaves no call open");
+    require(logged, triggered == null, "a run does not complete after a guardrail triggered");
     status = RunStatus.COMPLETED;
   }
 
   private void runFailed(LoggedEvent logged, RunFailed event) {
-    requireRunning(logged);
-    require(
-        logged,
-        calls.stream().noneMatch(CallState::needsVerdict),
-        "a run does not end while it needs a verdict on a tool");
+    requireMayEnd(logged);
     if (!stepAnswered) { // else the answer brought the attempts of the step
       cost.add(event.attempts());
     }
     failure = event;
+    suspension = null;
     status = RunStatus.FAILED;
+  }
+
+  private boolean needsVerdict() {
+    return calls.stream().anyMatch(CallState::needsVerdict)
+        || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent();
+  }
+
+  /**
+   * The calls that were begun, whose outcome nobody knows, and that must not simply be made again:
+   * the run can neither go on nor end before somebody says what became of them.
+   *
+   * @return the ids of tool calls or, of a flow, the positions of steps, in order
+   */
+  public List<String> needingVerdicts() {
+    return flow.isPresent()
+        ? flow.get().needingVerdicts().stream().map(FlowCall.Step::position).toList()
+        : calls.stream()
+            .filter(CallState::needsVerdict)
+            .map(call -> call.call().id())
+            .sorted()
+            .toList();
+  }
+
+  private void runTimedOut(LoggedEvent logged, RunTimedOut event) {
+    requireMayEnd(logged);
+    if (!stepAnswered) {
+      cost.add(event.attempts());
+    }
+    calls = List.of(); // nothing of it is waited for any more
+    timeout = event;
+    suspension = null;
+    status = RunStatus.TIMED_OUT;
+  }
+
+  /** While it is driven, or by the end that waited for the last verdict. */
+  private void requireMayEnd(LoggedEvent logged) {
+    require(
+        logged,
+        status == RunStatus.RUNNING
+            || (status == RunStatus.NEEDS_RECONCILIATION && logged.event().equals(intendedEnd)),
+        "only a running run does this, or one whose end has waited for a verdict");
+    require(logged, !needsVerdict(), "a run does not end while it needs a verdict on a tool");
   }
 
   private int find(LoggedEvent logged, Predicate<CallState> which, String rule) {
@@ -438,12 +571,17 @@ public final class RunState {
    * @return the status, and from when on a driver may take the run up
    */
   public Standing standing() {
-    return new Standing(status, due());
+    Set<String> signals =
+        status == RunStatus.WAITING
+            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
+            : Set.of();
+    return new Standing(status, due(), signals);
   }
 
   private Optional<Instant> due() {
     return switch (status) {
       case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
+      case WAITING -> flow.flatMap(FlowJournal::due);
       case WAITING_APPROVAL ->
           pendingApprovals().isEmpty()
               ? Optional.of(updatedAt)
@@ -451,21 +589,22 @@ public final class RunState {
                   .flatMap(request -> request.expiresAt().stream())
                   .min(Instant::compareTo);
       case NEEDS_RECONCILIATION ->
-          calls.stream().anyMatch(CallState::needsVerdict)
+          needsVerdict()
               ? Optional.empty()
               : Optional.of(updatedAt);
-      case COMPLETED, FAILED, CANCELLED -> Optional.empty();
+      case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
   }
 
   /**
-   * Whether it has ended for good: completed, cancelled, or failed and not resumable.
+   * Whether it has ended for good: completed, cancelled, timed out, or failed and not resumable.
    *
    * @return true if no event can follow
    */
   public boolean isTerminal() {
     return status == RunStatus.COMPLETED
         || status == RunStatus.CANCELLED
+        || status == RunStatus.TIMED_OUT
         || (failure != null && !failure.resumable());
   }
 
@@ -493,6 +632,9 @@ public final class RunState {
    * @return the requests without a decision
    */
   public List<ApprovalRequested> pendingApprovals() {
+    if (flow.isPresent()) {
+      return flow.get().pendingApprovals().toList();
+    }
     return calls.stream()
         .filter(CallState::awaitsApproval)
         .map(state -> state.approval().orElseThrow())
@@ -523,6 +665,42 @@ public final class RunState {
   }
 
   /**
+   * Whether a call was begun under a key and nobody knows what became of it.
+   *
+   * @param callId a tool call or, of a flow, the position of a step
+   * @param key the idempotency key that it was given
+   * @return true if a verdict on it can be given
+   */
+  public boolean isInDoubt(String callId, String key) {
+    return flow.isPresent()
+        ? flow.get().at(callId).stream()
+            .anyMatch(
+                call ->
+                    call instanceof FlowCall.Step step
+                        && step.isInDoubt()
+                        && step.started().orElseThrow().key().equals(key))
+        : inDoubt().stream().anyMatch(call -> call.isInDoubt(callId, key));
+  }
+
+  /**
+   * The calls of a flow.
+   *
+   * @return its journal, empty for an agent's run
+   */
+  public Optional<FlowJournal> flow() {
+    return flow;
+  }
+
+  /**
+   * What a flow returned.
+   *
+   * @return the value, once the flow has completed
+   */
+  public Optional<Json> output() {
+    return output;
+  }
+
+  /**
    * The number of the last step that was started.
    *
    * @return the step, 0 before the first
@@ -538,6 +716,15 @@ public final class RunState {
    */
   public int nextStep() {
     return stepAnswered ? step + 1 : step;
+  }
+
+  /**
+   * Whether the last answer asks for no tool, so that the run completes if the answer is accepted.
+   *
+   * @return true after such an answer
+   */
+  public boolean hasFinalAnswer() {
+    return finalAnswer;
   }
 
   /**
@@ -575,6 +762,17 @@ public final class RunState {
    */
   public int toolErrors() {
     return toolErrors;
+  }
+
+  /**
+   * What the run has used so far, over all its invocations.
+   *
+   * @param includeChildRuns whether to add what its child runs have used
+   * @return the totals
+   */
+  public RunTotals used(boolean includeChildRuns) {
+    RunTotals own = new RunTotals(toolCalls, usage, cost.known());
+    return includeChildRuns ? own.plus(childRuns) : own;
   }
 
   /**
@@ -623,6 +821,15 @@ public final class RunState {
   }
 
   /**
+   * The first guardrail that triggered.
+   *
+   * @return the event, empty if none did
+   */
+  public Optional<GuardrailChecked> guardrail() {
+    return Optional.ofNullable(triggered);
+  }
+
+  /**
    * That somebody asked to cancel it. While it waits for a verdict, the cancel waits too.
    *
    * @return the request, empty if there was none
@@ -631,12 +838,31 @@ public final class RunState {
     return Optional.ofNullable(cancellation);
   }
 
+  /**
+   * That the timeout of its policy has ended it.
+   *
+   * @return the event, empty unless it has
+   */
+  public Optional<RunTimedOut> timeout() {
+    return Optional.ofNullable(timeout);
+  }
+
+  /**
+   * How it ends as soon as no call of it needs a verdict any more: the timeout, or the failure for
+   * good, that met a tool whose outcome nobody knew.
+   *
+   * @return the event that is still to be written, empty if it is not to end so
+   */
+  public Optional<RunEvent> intendedEnd() {
+    return isTerminal() ? Optional.empty() : Optional.ofNullable(intendedEnd);
+  }
+
   /** Whether a cancel was asked for and nothing has followed from it yet that could. */
   boolean isCancelDue() {
     return status == RunStatus.CANCEL_REQUESTED
         || (status == RunStatus.NEEDS_RECONCILIATION
             && cancellation != null
-            && calls.stream().noneMatch(CallState::needsVerdict));
+            && !needsVerdict());
   }
 
   /**

@@ -8,6 +8,8 @@ public enum RunStatus {
   RUNNING,
   /** It waits for decisions on approvals; nothing of it is in memory. */
   WAITING_APPROVAL,
+  /** It waits for a time or a signal; nothing of it is in memory. */
+  WAITING,
   /** A tool that must not be repeated may or may not have acted; somebody has to decide. */
   NEEDS_RECONCILIATION,
   /** Somebody asked to cancel it; its driver, or whoever takes it up, brings it to its end. */
@@ -17,5 +19,16 @@ public enum RunStatus {
   /** It failed; whether it may be continued stands in its state. */
   FAILED,
   /** It was cancelled, for good. */
-  CANCELLED
+  CANCELLED,
+  /** The timeout of its policy ended it, for good. */
+  TIMED_OUT;
+
+  /**
+   * Whether a run of this status never goes on. One that FAILED may: its state says so.
+   *
+   * @return true for COMPLETED, CANCELLED and TIMED_OUT
+   */
+  public boolean isFinal() {
+    return this == COMPLETED || this == CANCELLED || this == TIMED_OUT;
+  }
 }

@@ -216,6 +216,29 @@ public interface RunStore extends AutoCloseable {
   List<RunSummary> list(RunQuery query, Deadline deadline);
 
   /**
+   * Keeps a signal for a run until it is consumed, whether or not it is awaited yet; if it is, the
+   * run is due. It is consumed by an append with the {@link FlowEvent.SignalReceived} that names
+   * it, in the same act; such an append is refused with a {@link ConflictException} if the signal
+   * is not there, or was consumed.
+   *
+   * @param run the run
+   * @param signal the signal
+   * @param deadline until when the answer is awaited
+   * @return false if the run has had a signal of that id, and nothing was done
+   * @throws ConflictException if the run does not exist, or has ended for good
+   */
+  boolean signal(RunKey run, Signal signal, Deadline deadline);
+
+  /**
+   * The signals of a run that were not consumed.
+   *
+   * @param run the run
+   * @param deadline until when the answer is awaited
+   * @return the signals, in the order in which they came
+   */
+  List<Signal> signals(RunKey run, Deadline deadline);
+
+  /**
    * Lists runs that are due and that no process drives: none that is open has announced their
    * agent, or they are quarantined.
    *

@@ -29,13 +29,18 @@ public final class Runs {
       EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED);
   private static final int MAX_REASON = 1024;
   private static final Writer CANCELLER = Writer.outside("cancel");
+  private static final Writer DECIDER = Writer.outside("decision");
 
   private final RunStore store;
   private final TimeSource time;
+  private final Optional<ApprovalSigner> signer;
+  private final ControlEvents control;
 
-  private Runs(RunStore store, TimeSource time) {
+  private Runs(RunStore store, TimeSource time, Optional<ApprovalSigner> signer) {
     this.store = Objects.requireNonNull(store, "store");
     this.time = Objects.requireNonNull(time, "time");
+    this.signer = signer;
+    this.control = new ControlEvents(store, time);
   }
 
   /**
@@ -45,7 +50,29 @@ public final class Runs {
    * @return the view; it waits at most 30 s for an answer of the store
    */
   public static Runs in(RunStore store) {
-    return new Runs(store, TimeSource.system());
+    return in(store, TimeSource.system());
+  }
+
+  /**
+   * The runs of a store, by another clock than that of the system.
+   *
+   * @param store the store
+   * @param time says when events happen and approvals expire
+   * @return the view; it waits at most 30 s for an answer of the store
+   */
+  public static Runs in(RunStore store, TimeSource time) {
+    return new Runs(store, time, Optional.empty());
+  }
+
+  /**
+   * The same runs, whose approvals are signed: needed for {@link #decide} where the agents that
+   * drive the runs have a signer.
+   *
+   * @param signer the signer of those agents
+   * @return a copy of this view
+   */
+  public Runs signedBy(ApprovalSigner signer) {
+    return new Runs(store, time, Optional.of(signer));
   }
 
   /**
@@ -86,6 +113,18 @@ public final class Runs {
   }
 
   /**
+   * Shows what happened in a run, what took how long, and what it waited for. Nothing of the run is
+   * driven for it.
+   *
+   * @param run the run
+   * @return the view of its log
+   * @throws InvalidRequestException if there is no such run
+   */
+  public Timeline timeline(RunKey run) {
+    return Timeline.of(log(run));
+  }
+
+  /**
    * Finds the run that was claimed under an idempotency key.
    *
    * @param scope whose runs
@@ -116,7 +155,7 @@ public final class Runs {
    */
   public List<RunState> inDoubt(RunScope scope) {
     return states(scope, RunStatus.NEEDS_RECONCILIATION).stream()
-        .filter(state -> !state.inDoubt().isEmpty())
+        .filter(state -> !state.needingVerdicts().isEmpty())
         .toList();
   }
 
@@ -288,25 +327,47 @@ public final class Runs {
 
   /** Writes the request from outside, on top of whatever a driver writes meanwhile. */
   private RunState requestCancel(RunKey run, CancelRequested request) {
-    for (int tries = 1; ; tries++) {
-      RunState state = RunState.of(log(run));
-      if (state.isTerminal() || state.cancellation().isPresent()) {
-        return state;
-      }
-      Instant now = time.now().isBefore(state.updatedAt()) ? state.updatedAt() : time.now();
-      long before = state.sequence();
-      state.apply(new LoggedEvent(run, before + 1, CANCELLER, now, request));
-      try {
-        store.append(
-            new Append(run, before, CANCELLER, now, List.of(request), state.standing()),
-            patience());
-        return state;
-      } catch (ConflictException e) {
-        if (tries == RunLog.MAX_TRIES) {
-          throw e;
-        }
+    return control.append(
+        run,
+        CANCELLER,
+        state ->
+            state.isTerminal() || state.cancellation().isPresent() ? List.of() : List.of(request),
+        patience());
+  }
+
+  /**
+   * Decides on approvals that a run waits for, all of them or some, without driving it: from a
+   * command line, a web page, any process with the store. When nothing is left to decide the run
+   * goes on with the next resume, in whatever process, which needs to bring no decision.
+   *
+   * <p>A request that has expired is recorded as denied with the reason {@value Decisions#EXPIRED},
+   * whatever is decided by then, also one that no decision names.
+   *
+   * @param run the run
+   * @param decisions at most one for each pending request
+   * @return the run's state afterwards
+   * @throws InvalidRequestException if there is no such run, a decision names no request of it, two
+   *     name the same, or a request is not signed as {@link #signedBy} wants it, or is signed and
+   *     there is no signer here; nothing was applied
+   * @throws ConflictException if a request is decided already, or others kept writing to the run;
+   *     nothing was applied
+   * @throws dev.warpwright.model.LimitExceededException if a reason does not fit into the run's
+   *     state
+   */
+  public RunState decide(RunKey run, ApprovalDecision... decisions) {
+    List<ApprovalDecision> made = List.of(decisions);
+    return control.append(run, DECIDER, state -> decided(state, made), patience());
+  }
+
+  private List<RunEvent> decided(RunState state, List<ApprovalDecision> decisions) {
+    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
+    for (CallState call : state.calls()) {
+      if (call.awaitsApproval()) {
+        ApprovalSignatures.requireSigner(call.approval().orElseThrow(), signer);
+        ApprovalSignatures.requireAuthentic(call, signer);
       }
     }
+    return events;
   }
 
   private RunState decide(RunKey run, ToolReconciled verdict) {
@@ -318,8 +379,7 @@ public final class Runs {
     try {
       RunLog log = RunLog.open(store, run, owner, time, patience());
       state = log.state();
-      if (state.inDoubt().stream()
-          .noneMatch(call -> call.isInDoubt(verdict.callId(), verdict.key()))) {
+      if (!state.isInDoubt(verdict.callId(), verdict.key())) {
         throw conflict(
             "Call %s of run %s is not in doubt under the given key."
                 .formatted(verdict.callId(), run));

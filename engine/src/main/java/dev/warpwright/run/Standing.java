@@ -2,6 +2,7 @@ package dev.warpwright.run;
 
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Where a run stands as its store's index has it: what can be asked without reading the log.
@@ -9,8 +10,14 @@ import java.util.Optional;
  * @param status the status after the last event
  * @param due from when on a driver may take the run up if nobody owns it; empty if only a decision,
  *     or nothing any more, lets it go on
+ * @param signals the names of the signals that make it due when they are there
  */
-public record Standing(RunStatus status, Optional<Instant> due) {
+public record Standing(RunStatus status, Optional<Instant> due, Set<String> signals) {
+  /** Copies the set. */
+  public Standing {
+    signals = Set.copyOf(signals);
+  }
+
   /**
    * The standing of a run that no driver takes up by itself.
    *
@@ -18,7 +25,7 @@ public record Standing(RunStatus status, Optional<Instant> due) {
    * @return the standing
    */
   public static Standing of(RunStatus status) {
-    return new Standing(status, Optional.empty());
+    return new Standing(status, Optional.empty(), Set.of());
   }
 
   /**
@@ -29,6 +36,17 @@ public record Standing(RunStatus status, Optional<Instant> due) {
    * @return the standing
    */
   public static Standing due(RunStatus status, Instant due) {
-    return new Standing(status, Optional.of(due));
+    return new Standing(status, Optional.of(due), Set.of());
+  }
+
+  /**
+   * The same, but a driver may take the run up from a time on.
+   *
+   * @param time from when on; an earlier one that is set stays
+   * @return the standing
+   */
+  public Standing dueAt(Instant time) {
+    return new Standing(
+        status, due.filter(earlier -> earlier.isBefore(time)).or(() -> Optional.of(time)), signals);
   }
 }

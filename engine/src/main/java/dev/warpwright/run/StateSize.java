@@ -10,6 +10,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -18,6 +19,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -41,12 +43,15 @@ final class StateSize {
   static long of(RunEvent event) {
     return switch (event) {
       case RunStarted started ->
-          started.messages().stream().mapToLong(StateSize::of).sum() + of(started.metadata());
+          started.messages().stream().mapToLong(StateSize::of).sum()
+              + of(started.metadata())
+              + started.input().map(StateSize::of).orElse(0L);
       case ModelResponded answer -> of(answer.message());
       case ApprovalRequested asked -> of(asked.requestId()) + of(asked.arguments());
       case ApprovalDecided decided -> of(decided.reason()) + of(decided.decidedBy());
       case ToolFinished finished -> beyondReserve(of(finished.output()));
       case ToolReconciled found -> beyondReserve(found.output().map(StateSize::of).orElse(0L));
+      case GuardrailChecked none -> 0;
       case StepStarted none -> 0;
       case RouteBound none -> 0;
       case ToolStarted none -> 0;
@@ -54,8 +59,28 @@ final class StateSize {
       case RunResumed none -> 0;
       case CancelRequested none -> 0;
       case RunCancelled none -> 0;
+      case RunTimedOut none -> 0;
       case RunCompleted none -> 0;
       case RunFailed none -> 0;
+      case FlowEvent call -> of(call);
+    };
+  }
+
+  /** A recorded call takes some room whatever it is. */
+  private static long of(FlowEvent event) {
+    return switch (event) {
+      case FlowEvent.FlowStepFinished end -> CALL_BYTES + end.value().map(StateSize::of).orElse(0L);
+      case FlowEvent.SignalReceived signal -> of(signal.value());
+      case FlowEvent.TimerScheduled timer -> CALL_BYTES;
+      case FlowEvent.SignalAwaited signal -> CALL_BYTES;
+      case FlowEvent.ParallelStarted parallel -> CALL_BYTES;
+      case FlowEvent.VersionMarked mark -> CALL_BYTES;
+      case FlowEvent.Observed observed -> CALL_BYTES;
+      case FlowEvent.StepRetryScheduled failure -> CALL_BYTES;
+      case FlowEvent.FlowStepStarted none -> 0;
+      case FlowEvent.TimerFired none -> 0;
+      case FlowEvent.SignalTimedOut none -> 0;
+      case FlowEvent.ParallelFinished none -> 0;
     };
   }
 

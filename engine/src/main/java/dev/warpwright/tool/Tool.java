@@ -1,8 +1,11 @@
 package dev.warpwright.tool;
 
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.GuardrailException;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolSpec;
 import java.lang.invoke.MethodHandles;
@@ -10,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -47,6 +51,7 @@ public final class Tool {
   private final Optional<Duration> timeout;
   private final Optional<Duration> approvalExpiry;
   private final boolean reconcilable;
+  private final List<Guardrail> inputGuardrails;
   private final Typed<?> typed;
 
   private <I> Tool(Builder<I> builder) {
@@ -57,6 +62,7 @@ public final class Tool {
     this.timeout = Optional.ofNullable(builder.timeout);
     this.approvalExpiry = Optional.ofNullable(builder.approvalExpiry);
     this.reconcilable = builder.reconciler != null;
+    this.inputGuardrails = builder.inputGuardrails;
   }
 
   /**
@@ -191,9 +197,25 @@ public final class Tool {
     return typed.input.violations(input);
   }
 
-  /** Whether this input may be used now. */
-  boolean isEnabled(Json input) {
-    return typed.isEnabled(input);
+  /** Whether this input may be used now, on behalf of this caller. */
+  boolean isEnabled(Json input, ToolCaller caller) {
+    return typed.isEnabled(input, caller);
+  }
+
+  /**
+   * Asks the guardrails of the input on the calling thread.
+   *
+   * @param call a call whose input matches the schema
+   * @param caller on whose behalf it would run
+   * @param trace the operation so far
+   * @throws GuardrailException by the first that triggers or fails
+   */
+  public void requireInputPasses(ToolCall call, ToolCaller caller, OperationTrace trace) {
+    if (!inputGuardrails.isEmpty()) {
+      GuardrailStage stage = GuardrailStage.TOOL_INPUT;
+      Guardrail.View view = new Guardrail.View(stage, caller, List.of(), Optional.of(call), null);
+      Guardrail.requirePass(inputGuardrails, view, trace);
+    }
   }
 
   /**
@@ -219,21 +241,23 @@ public final class Tool {
     return typed.ownKey(call.input()).orElseGet(() -> ToolKey.of(operationId, step, ordinal, call));
   }
 
-  /** Runs the function on the calling thread. */
-  Json call(Json input, ToolContext context) throws Exception {
-    return typed.call(input, context);
+  /**
+   * Runs the function on the calling thread.
+   *
+   * @throws GuardrailException if a guardrail of the output triggers or fails
+   */
+  Json call(ToolCall call, ToolContext context) throws Exception {
+    return typed.call(call, context);
   }
 
   /**
    * Asks the reconciler on the calling thread.
    *
-   * @param idempotencyKey the key of the call
-   * @param input the input of the call
-   * @return what is known; unknown without a reconciler
-   * @throws Exception whatever the reconciler throws
+   * @throws GuardrailException if a guardrail of the output triggers or fails
    */
-  public Reconciler.Finding reconcile(String idempotencyKey, Json input) throws Exception {
-    return typed.reconcile(idempotencyKey, input);
+  Reconciler.Finding reconcile(String idempotencyKey, ToolCall call, ToolCaller caller)
+      throws Exception {
+    return typed.reconcile(idempotencyKey, call, caller);
   }
 
   /** Shows name and effect class. */
@@ -247,10 +271,11 @@ public final class Tool {
     final JsonType<I> input;
     private final MethodHandles.Lookup lookup;
     private final ToolFunction<? super I> function;
-    private final Predicate<? super I> enabled;
+    private final BiPredicate<? super I, ? super ToolCaller> enabled;
     private final Predicate<? super I> approval;
     private final @Nullable Function<? super I, String> key;
     private final @Nullable Reconciler<? super I> reconciler;
+    private final List<Guardrail> outputGuardrails;
 
     Typed(Builder<I> builder) {
       this.input = builder.input;
@@ -260,10 +285,11 @@ public final class Tool {
       this.approval = builder.approval;
       this.key = builder.key;
       this.reconciler = builder.reconciler;
+      this.outputGuardrails = builder.outputGuardrails;
     }
 
-    boolean isEnabled(Json json) {
-      return enabled.test(input.read(json));
+    boolean isEnabled(Json json, ToolCaller caller) {
+      return enabled.test(input.read(json), caller);
     }
 
     boolean requiresApproval(Json json) {
@@ -274,8 +300,14 @@ public final class Tool {
       return key == null ? Optional.empty() : Optional.of(key.apply(input.read(json)));
     }
 
-    Json call(Json json, ToolContext context) throws Exception {
-      @Nullable Object output = function.call(input.read(json), context);
+    Json call(ToolCall call, ToolContext context) throws Exception {
+      @Nullable Object output = function.call(input.read(call.input()), context);
+      Json shown = json(output); // before a guardrail has the output in its hands
+      requireOutputPasses(call, context.caller(), output);
+      return shown;
+    }
+
+    private Json json(@Nullable Object output) {
       try {
         return JsonType.toJson(output, lookup);
       } catch (InvalidRequestException e) {
@@ -285,10 +317,25 @@ public final class Tool {
       }
     }
 
-    Reconciler.Finding reconcile(String idempotencyKey, Json json) throws Exception {
-      return reconciler == null
-          ? new Reconciler.Finding.Unknown()
-          : reconciler.find(idempotencyKey, input.read(json));
+    private void requireOutputPasses(ToolCall call, ToolCaller caller, @Nullable Object output) {
+      if (!outputGuardrails.isEmpty()) {
+        GuardrailStage stage = GuardrailStage.TOOL_OUTPUT;
+        Guardrail.View view =
+            new Guardrail.View(stage, caller, List.of(), Optional.of(call), output);
+        Guardrail.requirePass(outputGuardrails, view, OperationTrace.NONE);
+      }
+    }
+
+    Reconciler.Finding reconcile(String idempotencyKey, ToolCall call, ToolCaller caller)
+        throws Exception {
+      if (reconciler == null) {
+        return new Reconciler.Finding.Unknown();
+      }
+      Reconciler.Finding finding = reconciler.find(idempotencyKey, input.read(call.input()));
+      if (finding instanceof Reconciler.Finding.Executed(Json output)) {
+        requireOutputPasses(call, caller, output);
+      }
+      return finding;
     }
   }
 
@@ -307,10 +354,12 @@ public final class Tool {
     private String version = "1";
     private @Nullable Duration timeout;
     private @Nullable Duration approvalExpiry;
-    private Predicate<? super I> enabled = any -> true;
+    private BiPredicate<? super I, ? super ToolCaller> enabled = (any, caller) -> true;
     private Predicate<? super I> approval = any -> false;
     private @Nullable Function<? super I, String> key;
     private @Nullable Reconciler<? super I> reconciler;
+    private List<Guardrail> inputGuardrails = List.of();
+    private List<Guardrail> outputGuardrails = List.of();
 
     private Builder(
         String name,
@@ -393,6 +442,18 @@ public final class Tool {
      * @return this builder
      */
     public Builder<I> enabledIf(Predicate<? super I> rule) {
+      Objects.requireNonNull(rule, "rule");
+      return enabledIf((input, caller) -> rule.test(input));
+    }
+
+    /**
+     * Says for which inputs and callers the tool may be used; all by default.
+     *
+     * @param rule a function of the input and of the run's id, metadata and context: false to
+     *     refuse the call with an error result
+     * @return this builder
+     */
+    public Builder<I> enabledIf(BiPredicate<? super I, ? super ToolCaller> rule) {
       this.enabled = Objects.requireNonNull(rule, "rule");
       return this;
     }
@@ -434,6 +495,31 @@ public final class Tool {
      */
     public Builder<I> reconciler(Reconciler<? super I> reconciler) {
       this.reconciler = Objects.requireNonNull(reconciler, "reconciler");
+      return this;
+    }
+
+    /**
+     * Sets guardrails that look at the input of each call, after the schema and before an approval
+     * is asked for; again on a resume. One that triggers ends the run or operation.
+     *
+     * @param guardrails in the order in which they are asked, each id once
+     * @return this builder
+     */
+    public Builder<I> inputGuardrails(Guardrail... guardrails) {
+      this.inputGuardrails = Guardrail.inOrder(List.of(guardrails));
+      return this;
+    }
+
+    /**
+     * Sets guardrails that look at what the function returned, or what a reconciler found, before
+     * the model is told. One that triggers ends the run or operation: the tool has acted, and its
+     * output is withheld from the log and the model. They take part of the tool's timeout.
+     *
+     * @param guardrails in the order in which they are asked, each id once
+     * @return this builder
+     */
+    public Builder<I> outputGuardrails(Guardrail... guardrails) {
+      this.outputGuardrails = Guardrail.inOrder(List.of(guardrails));
       return this;
     }
 

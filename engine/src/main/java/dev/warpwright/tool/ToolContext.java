@@ -13,4 +13,16 @@ import dev.warpwright.task.Deadline;
  * @param deadline when the tool is interrupted at the latest
  */
 public record ToolContext(
-    ToolCaller caller, String callId, String idempotencyKey, int attempt, Deadline deadline) {}
+    ToolCaller caller, String callId, String idempotencyKey, int attempt, Deadline deadline) {
+  /**
+   * The program's context; see {@link ToolCaller#context(Class)}.
+   *
+   * @param <C> its type
+   * @param type the type that the agent declares, or one above it
+   * @return the context of this invocation
+   * @throws dev.warpwright.model.InvalidRequestException if there is none, or it is of another type
+   */
+  public <C> C context(Class<C> type) {
+    return caller.context(type);
+  }
+}

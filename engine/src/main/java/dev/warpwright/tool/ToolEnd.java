@@ -1,5 +1,6 @@
 package dev.warpwright.tool;
 
+import dev.warpwright.model.GuardrailException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -20,6 +21,15 @@ public sealed interface ToolEnd {
   record Known(
       Json output, boolean error, boolean executed, Optional<Throwable> cause, Duration duration)
       implements ToolEnd {
+    /**
+     * The guardrail that objects to the output, which is withheld: nothing goes on after that.
+     *
+     * @return what it threw; empty if none does
+     */
+    public Optional<GuardrailException> guardrail() {
+      return cause.filter(GuardrailException.class::isInstance).map(GuardrailException.class::cast);
+    }
+
     /**
      * The outcome as a result for the model.
      *

@@ -1,5 +1,6 @@
 package dev.warpwright.tool;
 
+import dev.warpwright.model.GuardrailException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.task.Deadline;
@@ -30,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 public final class ToolRunner {
   /** What a model is told of a failure whose text is not meant for it. */
   static final String FAILED = "Tool failed.";
+
+  /** What stands in place of an output to which a guardrail objects. */
+  public static final String WITHHELD = "The output of the tool is withheld.";
 
   private final TaskScope scope;
   private final TimeSource time;
@@ -90,6 +94,7 @@ public final class ToolRunner {
    * @param key the idempotency key that the tool was given
    * @return what is known; unknown if the tool has no reconciler, if that failed or was cut off, or
    *     if an earlier run of the call was given up and is still at work
+   * @throws GuardrailException if the call has taken place and its output must not be shown
    */
   public Reconciler.Finding reconcile(Tool tool, ToolCall call, String key) {
     if (runningKeys.contains(key)) {
@@ -100,11 +105,12 @@ public final class ToolRunner {
             "reconciler",
             "reconcile " + tool.name(),
             tool.timeout().map(limit -> Deadline.after(time, limit)).orElse(Deadline.never()),
-            () -> tool.reconcile(key, call.input()));
+            () -> tool.reconcile(key, call, caller));
     return switch (outcome) {
       case Outcome.Success<Reconciler.Finding>(Reconciler.Finding finding) when finding != null ->
           finding;
       case Outcome.Failure<Reconciler.Finding>(Error error) -> throw error;
+      case Outcome.Failure<Reconciler.Finding>(GuardrailException triggered) -> throw triggered;
       default -> new Reconciler.Finding.Unknown();
     };
   }
@@ -239,6 +245,7 @@ public final class ToolRunner {
       }
       if (end instanceof ToolEnd.Known known) {
         stopped |= known.error() && options.stopOnError() && width == 1;
+        stopped |= known.guardrail().isPresent();
         journal.ended(slot.run, known);
       }
       ends[slot.index] = end;
@@ -293,12 +300,12 @@ public final class ToolRunner {
   private @Nullable Void work(Slot slot, ToolContext context) throws Exception {
     ToolRun run = slot.run;
     // A run that follows another of the same call finishes what that one may have done.
-    if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input())) {
+    if (run.attempt() == 1 && !run.tool().isEnabled(run.call().input(), caller)) {
       Json refusal = Json.of(ToolSet.notEnabled(run.tool()));
       slot.says(new ToolEnd.Known(refusal, true, false, Optional.empty(), Duration.ZERO));
       return null;
     }
-    Json output = run.tool().call(run.call().input(), context);
+    Json output = run.tool().call(run.call(), context);
     ToolEnd.Known end = new ToolEnd.Known(output, false, true, Optional.empty(), since(slot));
     if (!slot.says(end) && run.tool().effect() != EffectClass.PURE) {
       journal.endedLate(run, end);
@@ -314,6 +321,7 @@ public final class ToolRunner {
         throw error;
       }
       case ToolException meant -> failed(slot, meant.messageForModel(), meant);
+      case GuardrailException triggered -> failed(slot, WITHHELD, triggered);
       default -> failed(slot, FAILED, cause);
     };
   }

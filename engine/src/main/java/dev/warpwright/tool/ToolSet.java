@@ -74,10 +74,11 @@ public final class ToolSet {
    * Judges a call before anything runs.
    *
    * @param call a model's call
+   * @param caller on whose behalf it would run
    * @return the tool that may run, or a refusal whose text tells the model what was wrong: an
    *     unknown tool, an input that cannot be read or breaks the schema, a disabled tool
    */
-  public CheckedCall check(ToolCall call) {
+  public CheckedCall check(ToolCall call, ToolCaller caller) {
     Tool tool = tools.get(call.name());
     if (tool == null) {
       String known =
@@ -98,7 +99,7 @@ public final class ToolSet {
           "The input of tool \"%s\" does not match its schema: %s"
               .formatted(call.name(), String.join("; ", violations)));
     }
-    if (!tool.isEnabled(call.input())) {
+    if (!tool.isEnabled(call.input(), caller)) {
       return new CheckedCall.Refused(call, notEnabled(tool));
     }
     return new CheckedCall.Callable(call, tool, tool.requiresApproval(call.input()));

@@ -383,6 +383,7 @@ final class CrashMatrixTest {
         }
         case RouteBound e -> Optional.of("bound in step " + e.step() + " to " + e.target());
         case ModelResponded e -> Optional.of("answered in step " + e.step());
+        case RunEvent.GuardrailChecked e -> Optional.of("stopped by " + e.guardrailId());
         case ApprovalRequested e -> Optional.of("asked for " + e.callId());
         case ApprovalDecided e -> Optional.of("decided " + e.requestId());
         case ToolStarted e -> Optional.of("began " + e.callId() + " in step " + e.step() + e.key());
@@ -397,9 +398,11 @@ final class CrashMatrixTest {
         case RunResumed e -> Optional.empty();
         case RunEvent.CancelRequested e -> Optional.of("asked to cancel");
         case RunEvent.RunCancelled e -> Optional.of("cancelled");
+        case RunEvent.RunTimedOut e -> Optional.of("timed out");
         case RunCompleted e -> Optional.of("completed: " + e.text());
         case RunFailed e when e.kind() == FailureKind.CANCELLED -> Optional.empty();
         case RunFailed e -> Optional.of("failed: " + e.kind() + " " + e.message());
+        case dev.warpwright.run.FlowEvent e -> throw new IllegalStateException("an agent did " + e);
       };
     }
 

@@ -11,6 +11,7 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
@@ -153,6 +154,17 @@ public final class MortalStore implements RunStore {
           due.taken().forEach(taken -> owned.put(taken.owner(), taken.run()));
           return due;
         });
+  }
+
+  @Override
+  public boolean signal(RunKey run, Signal signal, Deadline deadline) {
+    return write(() -> survivor.signal(run, signal, deadline));
+  }
+
+  @Override
+  public List<Signal> signals(RunKey run, Deadline deadline) {
+    requireAlive();
+    return survivor.signals(run, deadline);
   }
 
   @Override

@@ -65,6 +65,16 @@ public class ForwardingStore implements RunStore {
   }
 
   @Override
+  public boolean signal(RunKey run, Signal signal, Deadline deadline) {
+    return store.signal(run, signal, deadline);
+  }
+
+  @Override
+  public List<Signal> signals(RunKey run, Deadline deadline) {
+    return store.signals(run, deadline);
+  }
+
+  @Override
   public List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline) {
     return store.stranded(scope, limit, deadline);
   }

@@ -5,6 +5,7 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -83,6 +84,9 @@ final class GoldenEvents {
   private static final RunEvent.RunFailed FAILURE =
       new RunEvent.RunFailed(
           FailureKind.TARGETS_EXHAUSTED, "Every target failed.", true, 1, List.of(FAILED));
+
+  private static final RunEvent.RunTimedOut TIMEOUT =
+      new RunEvent.RunTimedOut(Duration.ofSeconds(90), 2, List.of(FAILED));
 
   private static final Money QUOTED = Money.of("0.0125", "USD");
   private static final CostValuation QUOTE =
@@ -206,7 +210,8 @@ final class GoldenEvents {
             List.of(),
             Map.of(),
             Optional.of(1_048_576L),
-            false));
+            false,
+            Optional.empty()));
     events.put(
         "RunStarted-imported",
         new RunEvent.RunStarted(
@@ -222,7 +227,8 @@ final class GoldenEvents {
             List.of(),
             Map.of(),
             Optional.empty(),
-            true));
+            true,
+            Optional.empty()));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",
@@ -234,6 +240,16 @@ final class GoldenEvents {
     events.put(
         "CancelRequested", new RunEvent.CancelRequested(Optional.of("No longer \"needed\".")));
     events.put("CancelRequested-minimal", new RunEvent.CancelRequested(Optional.empty()));
+    events.put(
+        "GuardrailChecked",
+        new RunEvent.GuardrailChecked(
+            GuardrailStage.TOOL_OUTPUT,
+            "card-numbers",
+            Optional.of("a \"card\" number"),
+            Map.of("count", "2", "a", "ä")));
+    events.put(
+        "GuardrailChecked-minimal",
+        new RunEvent.GuardrailChecked(GuardrailStage.INPUT, "words", Optional.empty(), Map.of()));
     events.put("RunCancelled", new RunEvent.RunCancelled(2, List.of(FAILED)));
     events.put("RunCancelled-minimal", new RunEvent.RunCancelled(0, List.of()));
     events.put(
@@ -381,9 +397,18 @@ final class GoldenEvents {
         "RunSuspended-minimal",
         new RunEvent.RunSuspended(
             RunEvent.RunSuspended.Reason.APPROVAL, List.of("approval_1"), Optional.empty()));
+    events.put(
+        "RunSuspended-timed-out",
+        new RunEvent.RunSuspended(
+            RunEvent.RunSuspended.Reason.RECONCILIATION,
+            List.of("c1"),
+            Optional.empty(),
+            Optional.of(TIMEOUT)));
+    events.put("RunTimedOut", TIMEOUT);
     events.put("RunResumed", new RunEvent.RunResumed("approval"));
     events.put("RunCompleted", new RunEvent.RunCompleted("Done.", 2, USAGE));
     events.put("RunFailed", FAILURE);
+    putFlowEvents(events);
     return events;
   }
 
@@ -463,5 +488,65 @@ final class GoldenEvents {
                 Optional.of(USAGE),
                 Optional.of(known),
                 true)));
+  }
+
+  private static void putFlowEvents(Map<String, RunEvent> events) {
+    Instant noon = Instant.parse("2026-01-01T12:00:00Z");
+    FlowEvent.StepError error =
+        new FlowEvent.StepError(FailureKind.INTERNAL, "java.io.IOException", "No ä\n.");
+    events.put(
+        "RunStarted-flow",
+        RunEvent.RunStarted.ofFlow(
+            "checkout", "2", Map.of("input", "sha256:aa"), Optional.empty(), ARGUMENTS, Map.of()));
+    events.put(
+        "RunCompleted-flow",
+        new RunEvent.RunCompleted("", 0, Usage.ABSENT, Optional.of(Json.parse("{\"a\":1.50}"))));
+    events.put(
+        "RunFailed-flow",
+        new RunEvent.RunFailed(
+            FailureKind.INTERNAL, "No.", true, 0, List.of(), Optional.of("3/0/2")));
+    events.put(
+        "FlowStepStarted",
+        new FlowEvent.FlowStepStarted("3/0/2", "charge", EffectClass.ONCE, "key-1", 2));
+    events.put(
+        "FlowStepFinished",
+        new FlowEvent.FlowStepFinished(
+            "3/0/2",
+            "charge",
+            2,
+            Optional.of(ARGUMENTS),
+            Optional.empty(),
+            Duration.ofMillis(12)));
+    events.put(
+        "FlowStepFinished-failed",
+        new FlowEvent.FlowStepFinished(
+            "1", "charge", 1, Optional.empty(), Optional.of(error), Duration.ZERO));
+    events.put(
+        "FlowStepFinished-cancelled",
+        new FlowEvent.FlowStepFinished(
+            "1", "charge", 1, Optional.empty(), Optional.empty(), Duration.ZERO));
+    events.put(
+        "StepRetryScheduled", new FlowEvent.StepRetryScheduled("1", "charge", 1, error, noon));
+    events.put("TimerScheduled", new FlowEvent.TimerScheduled("2", "sleep", noon));
+    events.put("TimerFired", new FlowEvent.TimerFired("2"));
+    events.put("SignalAwaited", new FlowEvent.SignalAwaited("2", "paid", Optional.of(noon)));
+    events.put("SignalAwaited-forever", new FlowEvent.SignalAwaited("2", "p", Optional.empty()));
+    events.put(
+        "SignalReceived", new FlowEvent.SignalReceived("2", "signal-1", Json.parse("[1,2.0]")));
+    events.put("SignalTimedOut", new FlowEvent.SignalTimedOut("2"));
+    events.put("ParallelStarted", new FlowEvent.ParallelStarted("3", "lookups", 2));
+    events.put(
+        "ParallelFinished",
+        new FlowEvent.ParallelFinished(
+            "3",
+            List.of(
+                FlowEvent.ParallelFinished.BranchEnd.COMPLETED,
+                FlowEvent.ParallelFinished.BranchEnd.FAILED,
+                FlowEvent.ParallelFinished.BranchEnd.CANCELLED),
+            Optional.of(1)));
+    events.put("VersionMarked", new FlowEvent.VersionMarked("4", "new-tax", 2));
+    events.put(
+        "Observed",
+        new FlowEvent.Observed("5", FlowEvent.Observed.Source.TIME, Json.of(noon.toString())));
   }
 }

@@ -5,6 +5,7 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -38,7 +39,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 15;
+  static final int TYPES = 29;
 
   private static final List<String> TEXTS =
       List.of(
@@ -73,7 +74,8 @@ final class RandomEvents {
               list(this::target),
               map(),
               optional(random::nextLong),
-              random.nextBoolean());
+              random.nextBoolean(),
+              optional(this::json));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -126,7 +128,7 @@ final class RandomEvents {
               optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
-              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed));
+              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed), optional(this::timedOut));
       case 10 -> new RunEvent.RunResumed(text());
       case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
       case 12 -> failed();
@@ -134,8 +136,17 @@ final class RandomEvents {
           new RunEvent.CancelRequested(
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
-      default -> throw new IllegalArgumentException("type " + type);
+        case 15 ->
+            new RunEvent.GuardrailChecked(
+                one(GuardrailStage.values()), text(), optional(this::text), map());
+      case 16 -> timedOut();
+      default -> flowEvent(type - 17);
     };
+  }
+
+  private RunEvent.RunTimedOut timedOut() {
+    return new RunEvent.RunTimedOut(
+        Duration.ofMillis(random.nextInt(1_000_000)), random.nextInt(), list(this::attempt));
   }
 
   private RunEvent.RunFailed failed() {
@@ -211,6 +222,43 @@ final class RandomEvents {
   private RouteDecision.Standing standing() {
     return new RouteDecision.Standing(
         optional(this::number), list(this::text), optional(this::cost));
+  }
+
+  private RunEvent flowEvent(int type) {
+    return switch (type) {
+      case 0 ->
+          new FlowEvent.FlowStepStarted(
+              text(), text(), one(EffectClass.values()), text(), random.nextInt());
+      case 1 ->
+          new FlowEvent.FlowStepFinished(
+              text(),
+              text(),
+              random.nextInt(),
+              optional(this::json),
+              optional(this::stepError),
+              duration());
+      case 2 ->
+          new FlowEvent.StepRetryScheduled(
+              text(), text(), random.nextInt(), stepError(), instant());
+      case 3 -> new FlowEvent.TimerScheduled(text(), text(), instant());
+      case 4 -> new FlowEvent.TimerFired(text());
+      case 5 -> new FlowEvent.SignalAwaited(text(), text(), optional(this::instant));
+      case 6 -> new FlowEvent.SignalReceived(text(), text(), json());
+      case 7 -> new FlowEvent.SignalTimedOut(text());
+      case 8 -> new FlowEvent.ParallelStarted(text(), text(), random.nextInt());
+      case 9 ->
+          new FlowEvent.ParallelFinished(
+              text(),
+              list(() -> one(FlowEvent.ParallelFinished.BranchEnd.values())),
+              optional(random::nextInt));
+      case 10 -> new FlowEvent.VersionMarked(text(), text(), random.nextInt());
+      case 11 -> new FlowEvent.Observed(text(), one(FlowEvent.Observed.Source.values()), json());
+      default -> throw new IllegalArgumentException("type " + type);
+    };
+  }
+
+  private FlowEvent.StepError stepError() {
+    return new FlowEvent.StepError(one(FailureKind.values()), text(), text());
   }
 
   private Money money() {

@@ -14,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,10 +32,7 @@ final class RunEventCodecTest {
   /** A folder to write golden files of new events to; files of old events are never rewritten. */
   private static final String WRITE = System.getProperty("warpwright.golden.write", "");
 
-  private static final Set<String> TYPES =
-      Arrays.stream(RunEvent.class.getPermittedSubclasses())
-          .map(Class::getSimpleName)
-          .collect(Collectors.toCollection(TreeSet::new));
+  private static final Set<String> TYPES = EventTypes.NAMES;
 
   private static RunEvent decode(RunEvent like, byte[] body) {
     return RunEventCodec.decode(RunEventCodec.type(like), RunEventCodec.version(like), body);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
+import dev.warpwright.model.GuardrailStage;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -19,6 +20,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -27,6 +29,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -41,6 +44,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +57,7 @@ final class RunStateTest {
   private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
   private static final Target TARGET = Target.of("fake", "model");
   private static final String DIGEST = "sha256:" + "0".repeat(64);
+  private static final RunTimedOut TIMEOUT = new RunTimedOut(Duration.ofSeconds(9), 1, List.of());
   private static final Json INPUT = Json.parse("{\"order\":\"o1\"}");
 
   private static RunStarted started() {
@@ -125,12 +130,25 @@ final class RunStateTest {
     return new RunSuspended(RunSuspended.Reason.RECONCILIATION, List.of(callIds), Optional.empty());
   }
 
+  private static RunSuspended wouldHaveTimedOut(String callId) {
+    return new RunSuspended(
+        RunSuspended.Reason.RECONCILIATION,
+        List.of(callId),
+        Optional.empty(),
+        Optional.of(TIMEOUT));
+  }
+
   private static RunFailed failed(boolean resumable) {
     return new RunFailed(FailureKind.LIMIT, "Too much.", resumable, 1, List.of());
   }
 
   private static RunCompleted completed() {
     return new RunCompleted("Done.", 1, Usage.ABSENT);
+  }
+
+  private static GuardrailChecked triggered() {
+    return new GuardrailChecked(
+        GuardrailStage.TOOL_OUTPUT, "words", Optional.of("a word"), Map.of());
   }
 
   private static RouteBound bound(int step) {
@@ -173,6 +191,7 @@ final class RunStateTest {
       new StepStarted(2, 1),
       bound(1),
       answer(1, "Hello."),
+      triggered(),
       asked("c1"),
       decided("c1", true),
       began("c1", EffectClass.PURE),
@@ -184,7 +203,8 @@ final class RunStateTest {
       new RunResumed("test"),
       completed(),
       failed(true),
-      failed(false)
+      failed(false),
+      TIMEOUT
     };
   }
 
@@ -350,6 +370,65 @@ final class RunStateTest {
   }
 
   @Test
+  @Tag("A56")
+  void an_end_that_met_a_doubt_takes_place_after_the_last_verdict_and_only_then() {
+    RunSuspended failing =
+        new RunSuspended(
+            RunSuspended.Reason.RECONCILIATION, List.of("c1", "c2"), Optional.of(failed(false)));
+    for (RunSuspended suspended : List.of(wouldHaveTimedOut("c1"), failing)) {
+      RunEvent end = suspended.intendedTimeout().isPresent() ? TIMEOUT : failed(false);
+      RunEvent other = suspended.intendedTimeout().isPresent() ? failed(false) : TIMEOUT;
+      RunState state =
+          state(
+              new StepStarted(1, 1),
+              answer(1, "", "c1", "c2"),
+              began("c1", EffectClass.ONCE),
+              began("c2", EffectClass.ONCE));
+      assertRefuses(state, end);
+      assertAccepts(state, suspended);
+      assertRefuses(state, end, other);
+      assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
+      assertRefuses(state, end, other);
+      assertAccepts(state, new RunResumed("a reconciler is asked"));
+      assertEquals(Optional.of(end), state.intendedEnd(), "it outlives the driver");
+      assertAccepts(state, waitsForVerdict("c2"));
+      assertAccepts(state, verdict("c2", Verdict.NOT_EXECUTED));
+      assertRefuses(state, other);
+      assertAccepts(state, end);
+      assertTrue(state.isTerminal());
+      assertEquals(Optional.empty(), state.intendedEnd());
+    }
+  }
+
+  @Test
+  @Tag("A56")
+  void a_cancel_takes_the_place_of_the_end_that_waits_for_a_verdict() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1"),
+            began("c1", EffectClass.ONCE),
+            wouldHaveTimedOut("c1"));
+    assertAccepts(state, new CancelRequested(Optional.empty()));
+    assertAccepts(state, waitsForVerdict("c1"));
+    assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
+    assertRefuses(state, TIMEOUT);
+    assertAccepts(state, new RunCancelled(1, List.of()));
+  }
+
+  @Test
+  void a_call_counts_once_however_often_its_tool_is_run() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1", "c2"),
+            began("c1", EffectClass.IDEMPOTENT),
+            began(1, "c1", EffectClass.IDEMPOTENT, 2),
+            refused("c2"));
+    assertEquals(1, state.used(true).toolCalls());
+  }
+
+  @Test
   @Tag("A55")
   void a_late_outcome_resolves_the_doubt_of_a_waiting_run() {
     RunState state =
@@ -377,10 +456,33 @@ final class RunStateTest {
   }
 
   @Test
+  @Tag("A48")
+  void after_a_guardrail_has_triggered_no_step_starts_and_the_run_does_not_complete() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"));
+    assertEquals(Optional.empty(), state.guardrail());
+    assertAccepts(state, began("c1", EffectClass.PURE));
+    assertAccepts(state, ended("c1", true));
+    assertAccepts(state, triggered());
+    assertRefuses(state, new StepStarted(2, 3), completed());
+    assertEquals(Optional.of(triggered()), state.guardrail());
+    assertAccepts(state, failed(true));
+    assertAccepts(state, new RunResumed("again"));
+    assertRefuses(state, new StepStarted(2, 3));
+    assertAccepts(state, failed(false));
+
+    RunState answered = state(new StepStarted(1, 1), answer(1, "Done."));
+    assertTrue(answered.hasFinalAnswer());
+    assertAccepts(answered, triggered());
+    assertRefuses(answered, completed());
+    assertAccepts(answered, failed(false));
+  }
+
+  @Test
   @Tag("A11")
   void nothing_follows_the_end() {
     assertRefuses(state(new StepStarted(1, 1), answer(1, "Done."), completed()), anything());
     assertRefuses(state(new StepStarted(1, 1), failed(false)), anything());
+    assertRefuses(state(new StepStarted(1, 1), TIMEOUT), anything());
   }
 
   @Test
@@ -484,6 +586,7 @@ final class RunStateTest {
         }
       }
       longest = Math.max(longest, log.size());
+      TimelineTest.assertTellsAllOf(log, "seed " + seed + ", run " + run);
       assertEquals(
           RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
     }
@@ -522,7 +625,12 @@ final class RunStateTest {
       case 10 -> ended(call, random.nextBoolean());
       case 11 -> refused(call);
       case 12 -> verdict(call, any(random, List.of(Verdict.values())));
-      case 13 -> random.nextBoolean() ? waitsForApproval() : waitsForVerdict(call);
+      case 13 ->
+          switch (random.nextInt(4)) {
+            case 0, 1 -> waitsForApproval();
+            case 2 -> waitsForVerdict(call);
+            default -> wouldHaveTimedOut(call);
+          };
       case 14 -> new RunResumed("test");
       default ->
           switch (random.nextInt(16)) {
@@ -531,6 +639,8 @@ final class RunStateTest {
             case 2 -> started();
             case 3 -> new CancelRequested(Optional.empty());
             case 4, 5 -> new RunCancelled(step, List.of());
+            case 6 -> triggered();
+            case 7 -> TIMEOUT;
             default -> failed(true);
           };
     };
@@ -547,6 +657,8 @@ final class RunStateTest {
     private boolean ended;
     private boolean waiting;
     private boolean cancelling;
+    private boolean triggered;
+    private @Nullable RunEvent intended; // end, once there is a verdict
     private final Map<String, String> calls = new HashMap<>(); // id to state
     private final Map<String, EffectClass> effects = new HashMap<>();
 
@@ -555,7 +667,7 @@ final class RunStateTest {
       switch (event) {
         case RunStarted e -> throw new AssertionError(what);
         case StepStarted e -> {
-          assertFalse(waiting || cancelling, what);
+          assertFalse(waiting || cancelling || triggered, what);
           assertTrue(e.step() == answered + 1 && calls.isEmpty(), what);
           step = e.step();
         }
@@ -565,6 +677,7 @@ final class RunStateTest {
           answered = step;
           e.message().toolCalls().forEach(call -> calls.put(call.id(), "open"));
         }
+        case GuardrailChecked e -> triggered = true;
         case ApprovalRequested e -> {
           assertFalse(cancelling, what);
           move(e.callId(), "open", "asked", what);
@@ -612,16 +725,30 @@ final class RunStateTest {
                   .anyMatch(call -> call.startsWith(approval ? "asked" : "begun")),
               what);
           if (!approval) {
+            intended = e.intendedTimeout().<RunEvent>map(end -> end).orElse(intended);
+            intended =
+                e.intendedEnd()
+                    .filter(end -> !end.resumable() && e.intendedTimeout().isEmpty())
+                    .<RunEvent>map(end -> end)
+                    .orElse(intended);
             calls.computeIfPresent(
                 e.awaited().getFirst(),
                 (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
           }
         }
+        case FlowEvent e -> throw new AssertionError(what);
         case RunResumed e -> waiting = false;
         case CancelRequested e -> {
           assertFalse(cancelling, what);
           cancelling = true;
           waiting = false;
+          intended = null;
+        }
+        case RunTimedOut e -> {
+          assertFalse(waiting && !e.equals(intended), what);
+          assertFalse(cancelling, what);
+          assertNoneNeedsVerdict(what);
+          ended = true;
         }
         case RunCancelled e -> {
           assertTrue(cancelling, what);
@@ -630,11 +757,11 @@ final class RunStateTest {
         }
         case RunCompleted e -> {
           assertTrue(step > 0 && answered == step && calls.isEmpty() && !waiting, what);
-          assertFalse(cancelling, what);
+          assertFalse(cancelling || triggered, what);
           ended = true;
         }
         case RunFailed e -> {
-          assertFalse(waiting || cancelling, what);
+          assertFalse(cancelling || (waiting && !e.equals(intended)), what);
           assertNoneNeedsVerdict(what);
           ended = !e.resumable();
           waiting = true;

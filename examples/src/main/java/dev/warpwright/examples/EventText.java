@@ -9,6 +9,7 @@ import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -17,6 +18,7 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
+import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunEvent.ToolReconciled;
@@ -37,6 +39,12 @@ final class EventText {
       case ApprovalRequested asked ->
           "Needs an approval: %s %s%n%s"
               .formatted(asked.tool(), asked.arguments().text(), asked.requestId());
+      case GuardrailChecked stopped ->
+          "Guardrail %s triggered at %s%s"
+              .formatted(
+                  stopped.guardrailId(),
+                  stopped.stage(),
+                  stopped.reason().map(reason -> ": " + reason).orElse(""));
       case ApprovalDecided decided -> decided(decided);
       case ToolStarted tool ->
           "%s begins (%s, attempt %d): %s"
@@ -55,11 +63,15 @@ final class EventText {
               .formatted(
                   suspended.reason() == RunSuspended.Reason.APPROVAL ? "approval" : "the outcome",
                   suspended.awaited().size())
-              .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""));
+              .concat(suspended.intendedEnd().map(end -> "\n" + of(end)).orElse(""))
+              .concat(suspended.intendedTimeout().map(end -> "\n" + of(end)).orElse(""));
       case CancelRequested asked ->
           "Asked to cancel" + asked.reason().map(reason -> ": " + reason).orElse("");
       case RunCancelled cancelled ->
           "Cancelled in step %d%s".formatted(cancelled.step(), attempts(cancelled.attempts()));
+      case RunTimedOut late ->
+          "Timed out after %s in step %d%s"
+              .formatted(late.limit(), late.step(), attempts(late.attempts()));
       case RunResumed resumed -> "Goes on: " + resumed.cause();
       case RunCompleted completed ->
           "Completed in %d steps: %s".formatted(completed.steps(), completed.text());

@@ -55,7 +55,7 @@ final class RunHeader {
       case RUNNING -> ": a worker goes on with it; see the command work";
       case FAILED -> ": resume it with resume %s".formatted(state.run());
       case CANCEL_REQUESTED -> ": cancel it again if nothing drives it";
-      case COMPLETED, CANCELLED -> "";
+      case COMPLETED, CANCELLED, TIMED_OUT -> "";
     };
   }
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.warpwright.Gateway;
 import dev.warpwright.adapters.openai.OpenAi;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.CircuitBreaker;
@@ -95,7 +96,9 @@ final class ConfigurationPageTest {
           "RunScope.DEFAULT",
           RunScope.DEFAULT,
           "Invocation.DEFAULT",
-          Invocation.DEFAULT);
+          Invocation.DEFAULT,
+          "RunPolicy.NONE",
+          RunPolicy.NONE);
 
   private static final Map<String, List<Row>> PAGE = page();
 

@@ -13,6 +13,8 @@ import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.agent.RunBudget;
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.CachePolicy;
@@ -81,6 +83,8 @@ final class Knobs {
     types.put("ToolExecution", Knob.ofRecord(ToolExecution.DEFAULT, ToolExecution.DEFAULT));
     types.put("Tool.Builder", tool());
     types.put("Agent.Builder", agent());
+    types.put("RunPolicy", Knob.ofRecord(RunPolicy.NONE, RunPolicy.NONE));
+    types.put("RunBudget.Builder", runBudget());
     types.put("AgentRequest.Builder", agentRequest());
     types.put("Invocation.Builder", invocation());
     types.put("Agents.Builder", agents());
@@ -280,6 +284,14 @@ final class Knobs {
         Agent.Builder.class,
         () -> Agent.builder("agent", Route.of(TARGET)),
         builder -> ((Agent.Builder) builder).build(),
+        new Knob.Defaults());
+  }
+
+  private static List<Knob> runBudget() {
+    return Knob.ofBuilder(
+        RunBudget.Builder.class,
+        RunBudget::builder,
+        builder -> ((RunBudget.Builder) builder).build(),
         new Knob.Defaults());
   }
 

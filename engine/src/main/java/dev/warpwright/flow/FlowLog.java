@@ -1,0 +1,133 @@
+package dev.warpwright.flow;
+
+import dev.warpwright.model.LimitExceededException;
+import dev.warpwright.run.FlowJournal;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunLog;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The log of a run to which the branches of a flow write at the same time.
+ *
+ * <p>Whoever comes first writes for all who come while it writes: the branches share commits, and
+ * the {@link RunLog} is used by one thread at a time. A wait for another's commit is not cut short
+ * by an interrupt: the fate of a write is always known, unless the store does not know it.
+ */
+final class FlowLog {
+  private final RunLog log;
+  private final FlowJournal journal;
+  private final Queue<Entry> queue = new ConcurrentLinkedQueue<>();
+
+  /** How many entries are not answered; who raises it from 0 writes until it is 0 again. */
+  private final AtomicInteger unanswered = new AtomicInteger();
+
+  private volatile boolean closed; // then nobody but the driver writes
+  private volatile boolean cancelRequested; // as the log says
+
+  /** Events of one branch, all or none. */
+  private static final class Entry {
+    final List<RunEvent> events;
+    final Thread waiter = Thread.currentThread();
+    private @Nullable Throwable failure; // set before done
+    private volatile boolean done;
+
+    Entry(List<RunEvent> events) {
+      this.events = events;
+    }
+
+    void settle(@Nullable Throwable cause) {
+      failure = cause;
+      done = true;
+      LockSupport.unpark(waiter);
+    }
+
+    void await() {
+      boolean interrupted = false;
+      while (!done) {
+        LockSupport.park(this);
+        interrupted |= Thread.interrupted();
+      }
+      if (interrupted) {
+        waiter.interrupt();
+      }
+    }
+  }
+
+  FlowLog(RunLog log) {
+    this.log = log;
+    this.journal = log.state().flow().orElseThrow();
+    this.cancelRequested = log.state().cancellation().isPresent();
+  }
+
+  /** What is recorded; may be asked by any branch. */
+  FlowJournal journal() {
+    return log.state().flow().orElse(journal);
+  }
+
+  /** Whether a request to cancel the run is in the log, as far as it was read. */
+  boolean isCancelRequested() {
+    return cancelRequested;
+  }
+
+  /**
+   * Adds events; returns when they are durable. Where somebody asked to cancel the run before, what
+   * would begin is left out.
+   */
+  void append(RunEvent... events) {
+    if (closed) {
+      throw Unwind.NOW;
+    }
+    Entry entry = new Entry(List.of(events));
+    queue.add(entry);
+    if (unanswered.getAndIncrement() == 0) {
+      writeAll();
+    } else {
+      entry.await();
+    }
+    switch (entry.failure) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case Throwable impossible -> throw new IllegalStateException(impossible);
+    }
+  }
+
+  private void writeAll() {
+    int answered;
+    do {
+      List<Entry> batch = new ArrayList<>();
+      for (Entry next = queue.poll(); next != null; next = queue.poll()) {
+        batch.add(next);
+      }
+      write(batch);
+      answered = batch.size();
+    } while (unanswered.addAndGet(-answered) > 0);
+  }
+
+  private void write(List<Entry> batch) {
+    try {
+      log.append(batch.stream().flatMap(entry -> entry.events.stream()).toList());
+      cancelRequested = log.state().cancellation().isPresent();
+      batch.forEach(entry -> entry.settle(null));
+    } catch (LimitExceededException e) {
+      if (batch.size() == 1) {
+        batch.getFirst().settle(e);
+      } else { // one of them is too large, not necessarily all
+        batch.forEach(entry -> write(List.of(entry)));
+      }
+    } catch (RuntimeException | Error e) {
+      batch.forEach(entry -> entry.settle(e));
+    }
+  }
+
+  /** Refuses what a thread that was left behind would still write. */
+  void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,303 @@
+package dev.warpwright.flow;
+
+import dev.warpwright.agent.CancelWatch;
+import dev.warpwright.agent.Hold;
+import dev.warpwright.agent.Invocation;
+import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.Digest;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.OperationTrace;
+import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.Decisions;
+import dev.warpwright.run.DueRuns;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunDriver;
+import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.RunResumed;
+import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunIds;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunLog;
+import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Signal;
+import dev.warpwright.run.Writer;
+import dev.warpwright.task.Cancellation;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.TaskTree;
+import dev.warpwright.task.TimeSource;
+import dev.warpwright.tool.JsonType;
+import java.lang.invoke.MethodHandles;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Runs flows as durable runs. Thread-safe; methods block and may be called from any thread. Closing
+ * the store is left to whoever made it.
+ */
+public final class Flows {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final TaskTree tasks;
+  private final RunStore store;
+  private final TimeSource time;
+
+  private Flows(TaskTree tasks, RunStore store) {
+    this.tasks = Objects.requireNonNull(tasks, "tasks");
+    this.store = Objects.requireNonNull(store, "store");
+    this.time = tasks.time();
+  }
+
+  /**
+   * Flows whose runs are in a store.
+   *
+   * @param tasks the tree that their tasks are part of
+   * @param store keeps the logs
+   * @return the flows
+   */
+  public static Flows on(TaskTree tasks, RunStore store) {
+    return new Flows(tasks, store);
+  }
+
+  /**
+   * Starts a flow and drives it until it ends or waits; see {@link #run(FlowRequest)}.
+   *
+   * @param flow the flow
+   * @param input what it is given
+   * @param <I> its type
+   * @param <O> what the flow returns
+   * @return how the run was left
+   */
+  public <I, O> FlowResult<O> run(Flow<I, O> flow, I input) {
+    return run(FlowRequest.builder(flow, input).build());
+  }
+
+  /**
+   * Starts a flow and drives it until it ends or waits. Under an idempotency key that belongs to a
+   * run already, it gives that run's result, after driving it on if nobody does.
+   *
+   * @param request what is asked
+   * @param <I> what the flow is given
+   * @param <O> what it returns
+   * @return how the run was left: every outcome that is in the log, failures too
+   * @throws InvalidRequestException if the input cannot be written as JSON; there is no run
+   * @throws ConflictException if the key belongs to another flow or input, or the run id exists
+   */
+  public <I, O> FlowResult<O> run(FlowRequest<I, O> request) {
+    Flow<I, O> flow = request.flow();
+    Json input = flow.input().write(request.input());
+    Map<String, String> fingerprint =
+        Map.of(
+            "flow", Digest.of(flow.id()),
+            "input", Digest.of(input.canonical()));
+    RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
+    NewRun fresh =
+        new NewRun(
+            run,
+            time.now(),
+            RunStarted.ofFlow(
+                flow.id(),
+                flow.version(),
+                fingerprint,
+                request.idempotencyKey(),
+                input,
+                request.metadata()));
+    RunLog.requireFits(fresh.started());
+    Deadline deadline = deadline(request.invocation());
+    return switch (store.create(fresh, deadline)) {
+      case RunStore.Claim.Won(Writer owner) ->
+          owned(
+              flow,
+              run,
+              owner,
+              new CancelWatch(request.invocation(), store, time),
+              () -> RunLog.created(store, fresh, owner, time, deadline),
+              List.of(),
+              deadline);
+      case RunStore.Claim.Taken(RunKey taken) -> {
+        RunState state = RunState.of(store.load(taken, 1, deadline));
+        if (!state.started().fingerprint().equals(fingerprint)) {
+          throw conflict(
+              "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
+        }
+        yield resume(flow, taken, List.of(), request.invocation());
+      }
+    };
+  }
+
+  /**
+   * Goes on with a run: after what it waited for, after a crash, or after a failure that can be
+   * resumed. A run that has ended, or still waits, is returned as it is.
+   *
+   * @param flow the flow of the run
+   * @param run the run
+   * @param decisions decisions on pending approvals, all of them or some
+   * @param <O> what the flow returns
+   * @return how the run was left
+   * @throws InvalidRequestException if there is no such run, or a decision names no request of it
+   * @throws ConflictException if the run is one of another flow, or is quarantined
+   */
+  public <O> FlowResult<O> resume(Flow<?, O> flow, RunKey run, ApprovalDecision... decisions) {
+    return resume(flow, run, List.of(decisions), Invocation.DEFAULT);
+  }
+
+  private <O> FlowResult<O> resume(
+      Flow<?, O> flow, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    Deadline deadline = deadline(invocation);
+    List<LoggedEvent> found = store.load(run, 1, deadline);
+    if (found.isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
+    }
+    requireFlow(flow, RunState.of(found));
+    Optional<Writer> owner = store.acquire(run, deadline);
+    if (owner.isEmpty()) {
+      return FlowResult.of(flow, RunState.of(found), found);
+    }
+    return owned(
+        flow,
+        run,
+        owner.get(),
+        new CancelWatch(invocation, store, time),
+        () -> RunLog.open(store, run, owner.get(), time, deadline),
+        decisions,
+        deadline);
+  }
+
+  /** Drives a run that a worker has taken up. */
+  void drive(Flow<?, ?> flow, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
+    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    cancel.handsBackOn(handBack);
+    Deadline deadline = deadline(invocation);
+    var _ =
+        owned(
+            flow,
+            taken.run(),
+            taken.owner(),
+            cancel,
+            () -> RunLog.open(store, taken.run(), taken.owner(), time, deadline),
+            List.of(),
+            deadline);
+  }
+
+  /** Works on an owned run and hands it back on every way out. */
+  private <O> FlowResult<O> owned(
+      Flow<?, O> flow,
+      RunKey run,
+      Writer owner,
+      CancelWatch watch,
+      Supplier<RunLog> opened,
+      List<ApprovalDecision> decisions,
+      Deadline deadline) {
+    try (CancelWatch cancel = watch;
+        Hold hold =
+            new Hold(store, run, owner, time, cancel.isOfWorker(), needed -> {})) {
+      cancel.begins(run);
+      RunLog log = opened.get();
+      requireFlow(flow, log.state());
+      hold.begins(log);
+      goOn(log, decisions);
+      RunStatus status = log.state().status();
+      if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
+        new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
+      }
+      hold.ends();
+      return FlowResult.of(flow, log.state(), log.events());
+    }
+  }
+
+  /** Writes the decisions and that the run goes on, if it does and has begun before. */
+  private void goOn(RunLog log, List<ApprovalDecision> decisions) {
+    RunState state = log.state();
+    if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
+      return; // it has just been created
+    }
+    List<RunEvent> events = Decisions.events(state, decisions, time.now(), Optional.empty());
+    boolean all = events.size() == state.pendingApprovals().size();
+    causeToGoOn(state, all).map(RunResumed::new).ifPresent(events::add);
+    if (!events.isEmpty()) {
+      log.append(events);
+    }
+  }
+
+  private static void requireFlow(Flow<?, ?> flow, RunState state) {
+    String recorded = state.started().drivenBy();
+    if (!recorded.equals("flow:" + flow.id())) {
+      throw conflict(
+          "Run %s is bound to \"%s\" and cannot be resumed with \"flow:%s\"."
+              .formatted(state.run(), recorded, flow.id()));
+    }
+  }
+
+  private Optional<String> causeToGoOn(RunState state, boolean decided) {
+    return switch (state.status()) {
+      case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
+      case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
+      case QUEUED -> Optional.of("it was queued");
+      case RUNNING -> Optional.of("its driver is gone");
+      case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
+      case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
+      case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
+      case NEEDS_RECONCILIATION ->
+          state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
+    };
+  }
+
+  /** Whether a time has come, or a signal, that the run waits for. */
+  private boolean isOver(RunState state) {
+    Instant now = time.now();
+    return state.standing().due().filter(due -> !due.isAfter(now)).isPresent()
+        || store.signals(state.run(), patience()).stream()
+            .anyMatch(signal -> state.standing().signals().contains(signal.name()));
+  }
+
+  /**
+   * What a {@link dev.warpwright.run.Worker} on the store drives runs of flows with.
+   *
+   * @param driven the flows, at least one, each with an id of its own
+   * @return the driver
+   * @throws InvalidRequestException if there is no flow, or two have the same id
+   */
+  public RunDriver driver(Flow<?, ?>... driven) {
+    return new FlowRunDriver(this, driven);
+  }
+
+  /**
+   * Tells a run something; see {@link FlowContext#awaitSignal}. It is kept until the flow awaits it.
+   *
+   * @param run the run
+   * @param name the signal's name
+   * @param value what it brings: a value that is written as JSON
+   * @param signalId makes it one and the same when it is sent again
+   * @return false if the run has had a signal of that id already
+   * @throws ConflictException if there is no such run, or it has ended
+   */
+  public boolean signal(RunKey run, String name, Object value, String signalId) {
+    Json json = JsonType.toJson(value, MethodHandles.publicLookup());
+    return store.signal(run, new Signal(signalId, name, json, time.now()), patience());
+  }
+
+  private Deadline deadline(Invocation invocation) {
+    return invocation
+        .timeout()
+        .map(limit -> Deadline.after(time, limit))
+        .orElse(Deadline.never());
+  }
+
+  private Deadline patience() {
+    return Deadline.after(time, PATIENCE);
+  }
+
+  private static ConflictException conflict(String message) {
+    return new ConflictException(message, null, OperationTrace.NONE);
+  }
+}

@@ -1,0 +1,347 @@
+package dev.warpwright.flow;
+
+import dev.warpwright.model.DeadlineExceededException;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.Json;
+import dev.warpwright.model.LimitExceededException;
+import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.Redaction;
+import dev.warpwright.model.StepFailedException;
+import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.FlowCall.Step;
+import dev.warpwright.run.FlowEvent.FlowStepFinished;
+import dev.warpwright.run.FlowEvent.FlowStepStarted;
+import dev.warpwright.run.FlowEvent.StepError;
+import dev.warpwright.run.FlowEvent.StepRetryScheduled;
+import dev.warpwright.run.RunEvent.RunSuspended.Reason;
+import dev.warpwright.run.RunEvent.ToolReconciled;
+import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
+import dev.warpwright.task.TaskScope;
+import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.OutcomeUnknownException;
+import dev.warpwright.tool.Reconciler.Finding;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of a step: gives the recorded result or, if there is none, runs the step until there is
+ * one. Confined to the thread of its context.
+ */
+final class StepCall {
+  private static final int MAX_MESSAGE = 1024;
+
+  private final FlowDrive drive;
+  private final FlowContext context;
+  private final String position;
+  private final String name;
+  private final StepOptions options;
+  private final StepFunction<Json> function;
+  private final String key;
+  private @Nullable StepFailedException earlier; // with the failures before it suppressed in it
+
+  StepCall(
+      FlowDrive drive,
+      FlowContext context,
+      String position,
+      String name,
+      StepOptions options,
+      StepFunction<Json> function) {
+    this.drive = drive;
+    this.context = context;
+    this.position = position;
+    this.name = name;
+    this.options = options;
+    this.function = function;
+    this.key = drive.key(position);
+  }
+
+  Json result(Optional<Step> recorded) {
+    recorded.stream()
+        .flatMap(step -> step.failures().stream())
+        .forEach(failure -> remember(exception(failure.error(), null)));
+    if (recorded.isPresent() && recorded.get().isOver()) {
+      return recordedResult(recorded.get());
+    }
+    context.requireNotCancelled();
+    Step step = recorded.orElse(null);
+    while (true) {
+      if (step != null && step.needsVerdict()) {
+        Optional<Json> found = ask();
+        if (found.isPresent()) {
+          return found.get();
+        }
+        step = current();
+      }
+      if (step != null) {
+        awaitRetry(step);
+      }
+      Optional<Json> value = run(step == null ? 1 : step.nextAttempt());
+      if (value.isPresent()) {
+        return value.get();
+      }
+      step = current();
+      if (step.isOver()) {
+        return recordedResult(step);
+      }
+    }
+  }
+
+  private Step current() {
+    return (Step) drive.log.journal().at(position).orElseThrow();
+  }
+
+  private Json recordedResult(Step step) {
+    if (step.verdict().isPresent()) {
+      ToolReconciled verdict = step.verdict().get();
+      Json output = verdict.output().orElse(Json.of(null));
+      if (verdict.verdict() == Verdict.SUCCEEDED) {
+        return output;
+      }
+      String message = output.value() instanceof String text ? text : "it was found to have failed";
+      throw thrown(exception(new StepError(FailureKind.TOOL_FAILED, "", message), null));
+    }
+    FlowStepFinished end = step.finished().orElseThrow();
+    if (end.value().isPresent()) {
+      return end.value().get();
+    }
+    if (end.error().isPresent()) {
+      throw thrown(exception(end.error().get(), null));
+    }
+    throw cutOff(); // it was stopped
+  }
+
+  /** Waits until the next run is due; the run is suspended if that is not soon. */
+  private void awaitRetry(Step step) {
+    if (!step.failures().isEmpty() && step.dueAt().isPresent()) {
+      Instant due = step.dueAt().get();
+      if (!drive.waitUntil(due, "retry of " + name)) {
+        throw drive.suspend(Reason.TIMER, position);
+      }
+      context.requireNotCancelled();
+    }
+  }
+
+  /** Runs the step once; empty if that did not bring its value. */
+  private Optional<Json> run(int attempt) {
+    if (options.effect() != EffectClass.PURE) {
+      drive.log.append(new FlowStepStarted(position, name, options.effect(), key, attempt));
+      context.requireRecorded(position);
+      if (current().started().filter(intent -> intent.attempt() == attempt).isEmpty()) {
+        throw drive.runCancelled();
+      }
+    }
+    long begun = drive.time.nanoTime();
+    Outcome<Json> outcome;
+    try (TaskScope scope = drive.tasks.open("step", "step " + name)) {
+      Deadline limit =
+          options
+              .timeout()
+              .map(timeout -> Deadline.after(drive.time, timeout))
+              .orElse(Deadline.never());
+      StepInfo info =
+          new StepInfo(
+              drive.runId(), name, position, attempt, key, limit.earlier(scope.deadline()));
+      outcome = scope.call("step", name, limit, () -> function.run(info));
+    }
+    Duration duration = Duration.ofNanos(drive.time.nanoTime() - begun);
+    return switch (outcome) {
+      case Outcome.Success<Json>(Json value) -> Optional.of(succeeded(value, attempt, duration));
+      case Outcome.Failure<Json>(OutcomeUnknownException open) -> unknown(attempt, duration, open);
+      case Outcome.Failure<Json>(Error error) -> throw error;
+      case Outcome.Failure<Json>(Throwable cause) -> failed(cause, attempt, duration);
+      case Outcome.TimedOut<Json> late -> timedOut(attempt, duration);
+      case Outcome.Cancelled<Json> stopped -> throw stopped(attempt, duration);
+    };
+  }
+
+  private Json succeeded(Json value, int attempt, Duration duration) {
+    long bytes = value.text().length();
+    if (bytes > drive.flow.maxStepBytes()) {
+      StepError error =
+          new StepError(
+              FailureKind.LIMIT,
+              LimitExceededException.class.getName(),
+              "Its value has %d characters as JSON; a step's may have %d (maxStepBytes)."
+                  .formatted(bytes, drive.flow.maxStepBytes()));
+      finish(attempt, Optional.empty(), Optional.of(error), duration);
+      throw thrown(exception(error, null));
+    }
+    finish(attempt, Optional.of(value), Optional.empty(), duration);
+    return value;
+  }
+
+  private void finish(
+      int attempt, Optional<Json> value, Optional<StepError> error, Duration duration) {
+    drive.log.append(new FlowStepFinished(position, name, attempt, value, error, duration));
+  }
+
+  private Optional<Json> failed(Throwable cause, int attempt, Duration duration) {
+    StepError error = error(cause);
+    boolean repeatable =
+        options.effect() != EffectClass.ONCE || cause instanceof NotExecutedException;
+    Instant now = drive.time.now();
+    Optional<Instant> due =
+        repeatable
+            ? options
+                .retry()
+                .next(attempt, error, askedBy(cause), now, firstFailure(now), drive.time.random())
+            : Optional.empty();
+    StepFailedException failure = exception(error, cause);
+    if (due.isEmpty()) {
+      finish(attempt, Optional.empty(), Optional.of(error), duration);
+      throw thrown(failure);
+    }
+    drive.log.append(new StepRetryScheduled(position, name, attempt, error, due.get()));
+    remember(failure);
+    return Optional.empty();
+  }
+
+  private Instant firstFailure(Instant now) {
+    return drive
+        .log
+        .journal()
+        .at(position)
+        .map(Step.class::cast)
+        .filter(step -> !step.failures().isEmpty())
+        .map(step -> step.failures().getFirst().dueAt())
+        .orElse(now);
+  }
+
+  private Optional<Json> timedOut(int attempt, Duration duration) {
+    if (drive.deadline().hasPassed()) {
+      throw stopped(attempt, duration);
+    }
+    if (options.effect() == EffectClass.ONCE) {
+      return unknown(attempt, duration, null);
+    }
+    String limit = String.valueOf(options.timeout().orElseThrow());
+    return failed(
+        new DeadlineExceededException(
+            "The step took longer than its timeout of " + limit + ".",
+            null,
+            OperationTrace.NONE),
+        attempt,
+        duration);
+  }
+
+  /** Nobody knows what became of the run that has just ended. */
+  private Optional<Json> unknown(
+      int attempt, Duration duration, @Nullable OutcomeUnknownException cause) {
+    if (options.effect() == EffectClass.PURE) {
+      return failed(
+          cause == null ? new IllegalStateException("unknown outcome") : cause, attempt, duration);
+    }
+    if (options.effect() == EffectClass.IDEMPOTENT && attempt == 1) {
+      return Optional.empty(); // again, with the same key
+    }
+    Optional<Json> found = ask();
+    if (found.isEmpty() && current().isInDoubt()) {
+      throw drive.suspend(Reason.RECONCILIATION, position);
+    }
+    return found;
+  }
+
+  /**
+   * Asks what became of the latest run.
+   *
+   * @return the step's value, if it is known to have one; empty if the step is known not to have
+   *     run
+   * @throws StepFailedException if it is known to have failed
+   * @throws Unwind if nobody knows: the run is suspended
+   */
+  private Optional<Json> ask() {
+    Finding finding = options.reconciler().map(this::ask).orElseGet(Finding.Unknown::new);
+    String by = "reconciler of " + name;
+    return switch (finding) {
+      case Finding.Executed(Json output) -> {
+        reconciled(Verdict.SUCCEEDED, Optional.of(output), by);
+        yield Optional.of(output);
+      }
+      case Finding.Failed(String message) -> {
+        reconciled(Verdict.FAILED, Optional.of(Json.of(message)), by);
+        throw thrown(exception(new StepError(FailureKind.TOOL_FAILED, "", message), null));
+      }
+      case Finding.NotExecuted none -> {
+        reconciled(Verdict.NOT_EXECUTED, Optional.empty(), by);
+        yield Optional.empty();
+      }
+      case Finding.Unknown nothing -> throw drive.suspend(Reason.RECONCILIATION, position);
+    };
+  }
+
+  private Finding ask(StepReconciler reconciler) {
+    try (TaskScope scope = drive.tasks.open("reconcile", "reconciler of step " + name)) {
+      return switch (scope.call("reconcile", name, Deadline.never(), () -> reconciler.find(key))) {
+        case Outcome.Success<Finding>(Finding finding) -> finding;
+        default -> new Finding.Unknown();
+      };
+    }
+  }
+
+  private void reconciled(Verdict verdict, Optional<Json> output, String by) {
+    drive.log.append(new ToolReconciled(position, key, verdict, output, by));
+  }
+
+  /** The step was interrupted: for a sibling, for a cancel, or because the drive is over. */
+  private RuntimeException stopped(int attempt, Duration duration) {
+    if (!drive.isOver()) {
+      if (options.effect() == EffectClass.ONCE) {
+        throw drive.suspend(Reason.RECONCILIATION, position);
+      }
+      finish(attempt, Optional.empty(), Optional.empty(), duration);
+    }
+    throw cutOff();
+  }
+
+  /** Leaves the body, or tells it of the cancel if that is why. */
+  private RuntimeException cutOff() {
+    if (drive.log.isCancelRequested()) {
+      throw drive.runCancelled();
+    }
+    throw Unwind.NOW;
+  }
+
+  private StepError error(Throwable cause) {
+    FailureKind kind =
+        cause instanceof WarpwrightException known ? known.kind() : FailureKind.INTERNAL;
+    String message = Redaction.redact(String.valueOf(cause.getMessage()));
+    return new StepError(
+        kind,
+        cause.getClass().getName(),
+        message.length() > MAX_MESSAGE ? message.substring(0, MAX_MESSAGE) : message);
+  }
+
+  private static Duration askedBy(Throwable cause) {
+    for (Throwable each = cause; each != null; each = each.getCause()) {
+      if (each instanceof ProviderException provider && provider.retryAfter().isPresent()) {
+        return provider.retryAfter().get();
+      }
+    }
+    return Duration.ZERO;
+  }
+
+  private StepFailedException exception(StepError error, @Nullable Throwable cause) {
+    return new StepFailedException(
+        error.kind(), name, position, error.type(), error.message(), cause);
+  }
+
+  private void remember(StepFailedException failure) {
+    if (earlier != null) {
+      failure.addSuppressed(earlier);
+    }
+    earlier = failure;
+  }
+
+  /** The last failure, with the one before it suppressed in it. */
+  private StepFailedException thrown(StepFailedException last) {
+    if (earlier != null) {
+      last.addSuppressed(earlier);
+    }
+    return last;
+  }
+}
