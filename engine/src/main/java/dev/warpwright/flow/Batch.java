@@ -479,7 +479,7 @@ public final class Batch<T> {
         cancelled
             ? Optional.of("The run was cancelled.")
             : failure.map(RunFailed::message).or(() -> timeout.map(Batch::message)),
-        result.state().usage(),
+        result.state().totalUsage(),
         work(result),
         duration);
   }
@@ -492,8 +492,8 @@ public final class Batch<T> {
     return switch (result.status()) {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
-      case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case QUEUED, WAITING, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
+      case NEEDS_RECONCILIATION, WAITING -> BatchItem.Outcome.NEEDS_RECONCILIATION;
+      case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
           BatchItem.Outcome.FAILED;
     };
   }

@@ -73,7 +73,8 @@ final class InMemoryRunStore implements RunStore {
     }
 
     boolean hasAwaitedSignal() {
-      return unread.values().stream().anyMatch(signal -> standing.signals().contains(signal.name()));
+      return unread.values().stream()
+          .anyMatch(signal -> standing.signals().contains(signal.name()));
     }
 
     /** Whether a driver may take it up now that nobody owns it. */

@@ -62,6 +62,7 @@ final class ConfigurationPageTest {
   private static final Set<String> NO_SETTINGS =
       Set.of(
           "CatalogEntry.Builder",
+          "Handoff.Builder",
           "Gemini.Builder", // none beside those of AdapterBuilder
           "Ollama.Builder",
           "Vertex.Builder",

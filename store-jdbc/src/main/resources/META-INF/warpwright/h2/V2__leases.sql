@@ -13,6 +13,9 @@ ALTER TABLE ww_run ADD COLUMN due_nanos BIGINT;
 ALTER TABLE ww_run ADD COLUMN claims INTEGER DEFAULT 0 NOT NULL;
 ALTER TABLE ww_run ADD COLUMN problem VARCHAR;
 
+-- The names of the signals that it waits for, encoded as in a URL, with blanks between.
+ALTER TABLE ww_run ADD COLUMN signals VARCHAR;
+
 UPDATE ww_run SET due_nanos = updated_nanos WHERE status IN ('RUNNING', 'CANCEL_REQUESTED');
 
 -- H2 has no partial indexes: these columns are null in the runs that an index is not about.
@@ -36,3 +39,15 @@ CREATE TABLE ww_run_metadata (
 );
 
 CREATE INDEX ww_run_metadata_note ON ww_run_metadata (name, note, run);
+
+-- Signals from when they are sent, whether or not they are awaited; the body is UTF-8 JSON.
+CREATE TABLE ww_signal (
+  run        BIGINT       NOT NULL,
+  signal_id  VARCHAR(128) NOT NULL,
+  name       VARCHAR(128) NOT NULL,
+  arrival    BIGINT GENERATED ALWAYS AS IDENTITY,
+  body       VARBINARY    NOT NULL,
+  sent_nanos BIGINT       NOT NULL,
+  consumed   BOOLEAN      DEFAULT FALSE NOT NULL,
+  CONSTRAINT ww_signal_identity PRIMARY KEY (run, signal_id)
+);

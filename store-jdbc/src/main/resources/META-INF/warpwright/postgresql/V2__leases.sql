@@ -24,6 +24,9 @@ ALTER TABLE ww_run ADD COLUMN due_nanos BIGINT;
 ALTER TABLE ww_run ADD COLUMN claims INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ww_run ADD COLUMN problem TEXT;
 
+-- The names of the signals that it waits for, encoded as in a URL, with blanks between.
+ALTER TABLE ww_run ADD COLUMN signals TEXT;
+
 UPDATE ww_run SET due_nanos = updated_nanos WHERE status IN ('RUNNING', 'CANCEL_REQUESTED');
 
 -- Of the indexes below a run is in few at a time: an append to a run that is driven moves its row
@@ -56,3 +59,15 @@ CREATE TABLE ww_run_metadata (
 );
 
 CREATE INDEX ww_run_metadata_note ON ww_run_metadata (name, note, run);
+
+-- Signals from when they are sent, whether or not they are awaited; the body is UTF-8 JSON.
+CREATE TABLE ww_signal (
+  run        BIGINT           NOT NULL,
+  signal_id  TEXT COLLATE "C" NOT NULL,
+  name       TEXT COLLATE "C" NOT NULL,
+  arrival    BIGINT GENERATED ALWAYS AS IDENTITY,
+  body       BYTEA            NOT NULL,
+  sent_nanos BIGINT           NOT NULL,
+  consumed   BOOLEAN          NOT NULL DEFAULT FALSE,
+  CONSTRAINT ww_signal_identity PRIMARY KEY (run, signal_id)
+);

@@ -18,6 +18,9 @@ sealed interface Dialect permits H2Dialect, PostgresDialect {
   /** Refuses texts of identities that the database would not keep apart; on callers' threads. */
   void requireDistinct(RunScope scope, Optional<String> idempotencyKey);
 
+  /** Refuses a name that the database would not keep apart from others; on callers' threads. */
+  void requireDistinct(String name);
+
   /** Refuses a database that cannot keep the store's promises, and makes what it lacks. */
   void prepare() throws SQLException;
 
@@ -64,6 +67,21 @@ sealed interface Dialect permits H2Dialect, PostgresDialect {
 
   /** What a failure to open means. */
   StoreException cannotOpen(SQLException e);
+
+  /** An expression of SQL: the database's clock now, in milliseconds since 1970. */
+  String clockMillis();
+
+  /** Prepares a connection for the transactions of a control. */
+  void prepareControl(Connection connection) throws SQLException;
+
+  /**
+   * Begins a transaction of a control, with what holds until its end: that a process which is
+   * frozen in it does not keep its locks, and whether the commit is durable.
+   */
+  void beginControl(Connection connection) throws SQLException;
+
+  /** Makes what a control has committed durable, where the commit alone is not. */
+  void syncControl(Connection connection) throws SQLException;
 
   /** How a worker's epoch was ended under its hands, and what to do. */
   String fencedBy(Worker worker);

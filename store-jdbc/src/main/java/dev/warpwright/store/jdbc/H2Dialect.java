@@ -13,6 +13,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -138,6 +139,9 @@ final class H2Dialect implements Dialect {
   /** H2 keeps every text of Java as it is. */
   @Override
   public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {}
+
+  @Override
+  public void requireDistinct(String name) {}
 
   /** Creates the folder of the file, and refuses a file that no store can use. */
   @Override
@@ -301,6 +305,27 @@ final class H2Dialect implements Dialect {
   @Override
   public String isExpired() {
     return "owner IS NULL AND ended_nanos < ? AND status IN %s ORDER BY ended_nanos";
+  }
+
+  @Override
+  public String clockMillis() {
+    return "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000 AS BIGINT)";
+  }
+
+  @Override
+  public void prepareControl(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+  }
+
+  /** A process that is frozen is the only one. */
+  @Override
+  public void beginControl(Connection connection) {}
+
+  @Override
+  public void syncControl(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      H2Session.sync(statement, durability);
+    }
   }
 
   @Override

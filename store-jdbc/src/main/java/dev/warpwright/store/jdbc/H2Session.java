@@ -29,7 +29,8 @@ final class H2Session extends JournalSession {
   private static final String WORKER = "embedded";
 
   private static final String COLUMNS =
-      "id, sequence, status, due_nanos, updated_nanos, owner, owner_epoch, claims, problem";
+      "id, sequence, status, due_nanos, updated_nanos, owner, owner_epoch, claims, problem,"
+          + " signals";
 
   private static final String RUN =
       "SELECT "
@@ -84,13 +85,13 @@ final class H2Session extends JournalSession {
     this.insertRun =
         connection.prepareStatement(
             "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key,"
-                + " status, sequence, due_nanos, owner, owner_epoch, created_nanos, updated_nanos)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                + " status, sequence, due_nanos, owner, owner_epoch, created_nanos, updated_nanos,"
+                + " signals) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             new String[] {"id"});
     this.update =
         connection.prepareStatement(
             "UPDATE ww_run SET sequence = ?, status = ?, due_nanos = ?, updated_nanos = ?,"
-                + " owner = ?, owner_epoch = ?, claims = ?, problem = ?"
+                + " owner = ?, owner_epoch = ?, claims = ?, problem = ?, signals = ?"
                 + " WHERE id = ? AND sequence = ?");
     this.insertEvent =
         connection.prepareStatement(
@@ -190,6 +191,7 @@ final class H2Session extends JournalSession {
         row.getLong(2),
         RunStatus.valueOf(row.getString(3)),
         row.getObject(4, Long.class),
+        row.getString(10),
         row.getLong(5),
         owner,
         ownership,
@@ -212,7 +214,7 @@ final class H2Session extends JournalSession {
         find.setInt(3, limit);
         try (ResultSet row = find.executeQuery()) {
           while (row.next()) {
-            due.add(new Due(ListQuery.readKey(row, 10), row.getString(14), readRun(row, worker())));
+            due.add(new Due(ListQuery.readKey(row, 11), row.getString(15), readRun(row, worker())));
           }
         }
       }
@@ -276,6 +278,7 @@ final class H2Session extends JournalSession {
     column = setOwner(insertRun, column, row.owner());
     insertRun.setLong(++column, origin.createdNanos());
     insertRun.setLong(++column, row.updatedNanos());
+    insertRun.setString(++column, row.signals());
     insertRun.executeUpdate();
     long id;
     try (ResultSet keys = insertRun.getGeneratedKeys()) {
@@ -310,11 +313,17 @@ final class H2Session extends JournalSession {
     int column = setOwner(update, 4, after.owner());
     update.setInt(++column, after.claims());
     update.setString(++column, after.problem());
+    update.setString(++column, after.signals());
     update.setLong(++column, before.id());
     update.setLong(++column, before.sequence());
     if (update.executeUpdate() != 1) {
       throw new SQLException("The row of a run changed under the lock of the worker.");
     }
+  }
+
+  @Override
+  long nowNanos(long atCaller) {
+    return atCaller;
   }
 
   /** What is not sent yet is of other runs, or comes to be deleted too. */
@@ -325,6 +334,7 @@ final class H2Session extends JournalSession {
         List.of(
             "DELETE FROM ww_event WHERE run = ?",
             "DELETE FROM ww_run_metadata WHERE run = ?",
+            "DELETE FROM ww_signal WHERE run = ?",
             "DELETE FROM ww_run WHERE id = ?")) {
       try (PreparedStatement delete = connection.prepareStatement(sql)) {
         delete.setLong(1, row.id());
@@ -367,9 +377,14 @@ final class H2Session extends JournalSession {
 
   @Override
   void sync() throws SQLException {
+    sync(plain, durability);
+  }
+
+  /** Makes everything that was committed as durable as is asked. */
+  static void sync(Statement statement, Durability durability) throws SQLException {
     switch (durability) {
-      case POWER -> plain.execute("CHECKPOINT SYNC");
-      case PROCESS -> plain.execute("CHECKPOINT");
+      case POWER -> statement.execute("CHECKPOINT SYNC");
+      case PROCESS -> statement.execute("CHECKPOINT");
       case RELAXED -> {}
     }
   }

@@ -1,7 +1,10 @@
 package dev.warpwright.store.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.DueRuns;
@@ -15,6 +18,7 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.RunWatches;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
@@ -71,6 +75,11 @@ public final class JdbcRunStore implements RunStore {
           + EventRow.COLUMNS
           + " FROM ww_event WHERE run = (SELECT id FROM ww_run WHERE tenant = ? AND user_id = ?"
           + " AND namespace = ? AND run_id = ?) AND sequence >= ? ORDER BY run, sequence";
+
+  private static final String SIGNALS =
+      "SELECT signal_id, name, body, sent_nanos FROM ww_signal WHERE run ="
+          + " (SELECT id FROM ww_run WHERE tenant = ? AND user_id = ? AND namespace = ?"
+          + " AND run_id = ?) AND NOT consumed ORDER BY arrival";
 
   private static final String EXPIRED =
       "SELECT tenant, user_id, namespace, run_id, sequence FROM ww_run WHERE ";
@@ -131,10 +140,15 @@ public final class JdbcRunStore implements RunStore {
             ? Lease.of(builder.lease, time, watches::lost)
             : Lease.unlimited(time, watches::lost);
     this.journal = Journal.open(dialect, builder.hook, queue, releases::tell, lease, time, name);
-    this.upkeep =
-        dialect.isShared()
-            ? Upkeep.start(dialect, lease, time, watches::cancelRequested, builder.leaseHook)
-            : null;
+    try {
+      this.upkeep =
+          dialect.isShared()
+              ? Upkeep.start(dialect, lease, time, watches::cancelRequested, builder.leaseHook)
+              : null;
+    } catch (RuntimeException e) {
+      closeJournal();
+      throw e;
+    }
     this.readers = new Readers(dialect, journal.fence(), time, graceNanos);
   }
 
@@ -386,6 +400,37 @@ public final class JdbcRunStore implements RunStore {
   }
 
   @Override
+  public boolean signal(RunKey run, Signal signal, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.of(signal.id()));
+    dialect.requireDistinct(run.scope(), Optional.of(signal.name()));
+    return write(new Operation.SendSignal(run, signal, Times.nanos(time.now())), deadline);
+  }
+
+  @Override
+  public List<Signal> signals(RunKey run, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.empty());
+    return readers.read(connection -> readSignals(connection, run), deadline);
+  }
+
+  private static List<Signal> readSignals(Connection connection, RunKey run) throws SQLException {
+    List<Signal> signals = new ArrayList<>();
+    try (PreparedStatement select = connection.prepareStatement(SIGNALS)) {
+      select.setString(JournalSession.setScope(select, 0, run.scope()) + 1, run.runId());
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          signals.add(
+              new Signal(
+                  row.getString(1),
+                  row.getString(2),
+                  Json.parse(new String(row.getBytes(3), UTF_8)),
+                  Times.instant(row.getLong(4))));
+        }
+      }
+    }
+    return List.copyOf(signals);
+  }
+
+  @Override
   public void readmit(RunKey run, Deadline deadline) {
     write(new Operation.Readmit(run), deadline);
   }
@@ -415,14 +460,14 @@ public final class JdbcRunStore implements RunStore {
   private static List<List<RunKey>> readExpired(
       Connection connection, String sql, long beforeNanos, int limit) throws SQLException {
     List<List<RunKey>> parts = new ArrayList<>();
-    long events = MAX_DELETED_EVENTS;
+    long events = 0;
     try (PreparedStatement select = connection.prepareStatement(sql + " FETCH FIRST ? ROWS ONLY")) {
       select.setLong(1, beforeNanos);
       select.setInt(2, limit);
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
           events += row.getLong(5);
-          if (events > MAX_DELETED_EVENTS) {
+          if (parts.isEmpty() || events > MAX_DELETED_EVENTS) {
             parts.add(new ArrayList<>());
             events = row.getLong(5);
           }
@@ -558,14 +603,18 @@ public final class JdbcRunStore implements RunStore {
    */
   @Override
   public void close() {
-    readers.close();
-    readers.threads().forEach(Threads::join); // before the journal gives the runs up
+    readers.close(); // before the journal gives the runs up
     queue.close();
     if (upkeep != null) {
       upkeep.close(); // the lease goes on until its end, and the journal gives it up
     }
+    closeJournal();
+    releases.tellAll();
+  }
+
+  private void closeJournal() {
+    queue.close();
     Threads.join(journal.thread());
     lease.close();
-    releases.tellAll();
   }
 }

@@ -99,6 +99,7 @@ final class Journal {
         opened.await(new Patience(Deadline.never(), 0, time), never, never);
     if (verdict instanceof Verdict.Refused) {
       Threads.join(journal.thread);
+      lease.close();
     }
     var _ = verdict.get();
     return journal;

@@ -5,13 +5,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Writer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -121,6 +124,61 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
 
   /** Makes everything that was committed durable. */
   abstract void sync() throws SQLException;
+
+  /** What time it is by the clock that runs are due by. */
+  abstract long nowNanos(long atCaller) throws SQLException;
+
+  /** The signals of a run that were not consumed: their names by id. */
+  final Map<String, String> unreadSignals(long run) throws SQLException {
+    Map<String, String> names = new HashMap<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT signal_id, name FROM ww_signal WHERE run = ? AND NOT consumed")) {
+      select.setLong(1, run);
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          names.put(row.getString(1), row.getString(2));
+        }
+      }
+    }
+    return names;
+  }
+
+  final void consumeSignal(long run, String signalId) throws SQLException {
+    try (PreparedStatement consume =
+        connection.prepareStatement(
+            "UPDATE ww_signal SET consumed = TRUE WHERE run = ? AND signal_id = ?")) {
+      consume.setLong(1, run);
+      consume.setString(2, signalId);
+      consume.executeUpdate();
+    }
+  }
+
+  /** Whether a run has or had a signal. */
+  final boolean hasSignal(long run, String signalId) throws SQLException {
+    try (PreparedStatement select =
+        connection.prepareStatement("SELECT 1 FROM ww_signal WHERE run = ? AND signal_id = ?")) {
+      select.setLong(1, run);
+      select.setString(2, signalId);
+      try (ResultSet row = select.executeQuery()) {
+        return row.next();
+      }
+    }
+  }
+
+  final void addSignal(long run, Signal signal) throws SQLException {
+    try (PreparedStatement insert =
+        connection.prepareStatement(
+            "INSERT INTO ww_signal (run, signal_id, name, body, sent_nanos)"
+                + " VALUES (?, ?, ?, ?, ?)")) {
+      insert.setLong(1, run);
+      insert.setString(2, signal.id());
+      insert.setString(3, signal.name());
+      insert.setBytes(4, signal.value().text().getBytes(UTF_8));
+      insert.setLong(5, Times.nanos(signal.sent()));
+      insert.executeUpdate();
+    }
+  }
 
   /** Replaces what the worker says that it drives. */
   final void announce(Set<String> agentIds) throws SQLException {

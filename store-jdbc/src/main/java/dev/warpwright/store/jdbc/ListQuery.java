@@ -30,7 +30,7 @@ final class ListQuery {
   /** The columns that {@link #read(ResultSet, RunScope)} wants, in its order. */
   static final String COLUMNS =
       "run_id, agent_id, idempotency_key, status, due_nanos, sequence, created_nanos,"
-          + " updated_nanos, claims, problem";
+          + " updated_nanos, claims, problem, signals";
 
   private static final String SCOPE =
       "SELECT " + COLUMNS + " FROM ww_run WHERE tenant = ? AND user_id = ? AND namespace = ?";
@@ -156,7 +156,8 @@ final class ListQuery {
         Optional.ofNullable(row.getString(3)),
         new Standing(
             RunStatus.valueOf(row.getString(4)),
-            Optional.ofNullable(row.getObject(5, Long.class)).map(Times::instant)),
+            Optional.ofNullable(row.getObject(5, Long.class)).map(Times::instant),
+            RunRow.decode(row.getString(11))),
         row.getLong(6),
         Times.instant(row.getLong(7)),
         Times.instant(row.getLong(8)),

@@ -6,6 +6,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.DueRuns;
+import dev.warpwright.run.FlowEvent.SignalReceived;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent.RunResumed;
@@ -15,11 +16,13 @@ import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -226,7 +229,10 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
   private static RunRow.Origin origin(RunStarted started, long createdNanos) {
     return new RunRow.Origin(
-        started.agentId(), started.idempotencyKey().orElse(null), createdNanos, started.metadata());
+        started.drivenBy(),
+        started.idempotencyKey().orElse(null),
+        createdNanos,
+        started.metadata());
   }
 
   /** See {@code RunStore.adopt}. */
@@ -363,12 +369,42 @@ abstract sealed class Operation<T extends @Nullable Object> {
                     "The time %s of an append to the run %s is before that of its last event, %s."
                         .formatted(append.time(), run, Times.instant(row.updatedNanos()))));
       }
+      Optional<Standing> standing = receiveSignals(session, row);
+      if (standing.isEmpty()) {
+        return conflict(
+            "A signal of the run " + run + " is not there or was consumed; nothing was written.");
+      }
       session.update(
-          run, row, row.advanced(events.size(), append.standing(), timeNanos, isProgress()));
+          run, row, row.advanced(events.size(), standing.get(), timeNanos, isProgress()));
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
       return new Verdict.Done<>(null);
+    }
+
+    /** Consumes what it receives; empty if that is not there. What it awaits may be there. */
+    private Optional<Standing> receiveSignals(JournalSession session, RunRow row)
+        throws SQLException {
+      Standing standing = append.standing();
+      List<String> received =
+          append.events().stream()
+              .filter(SignalReceived.class::isInstance)
+              .map(event -> ((SignalReceived) event).signalId())
+              .toList();
+      if (received.isEmpty() && standing.signals().isEmpty()) {
+        return Optional.of(standing);
+      }
+      Map<String, String> unread = session.unreadSignals(row.id());
+      for (String signalId : received) {
+        if (unread.remove(signalId) == null) {
+          return Optional.empty();
+        }
+      }
+      for (String signalId : received) {
+        session.consumeSignal(row.id(), signalId);
+      }
+      boolean there = unread.values().stream().anyMatch(standing.signals()::contains);
+      return Optional.of(there ? standing.dueAt(append.time()) : standing);
     }
 
     private boolean isProgress() {
@@ -548,6 +584,57 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) {
       return Optional.empty();
+    }
+  }
+
+  /** See {@code RunStore.signal}. */
+  static final class SendSignal extends OfRun<Boolean> {
+    private final Signal signal;
+    private final long nowNanos;
+    private boolean sent; // journal thread only
+
+    SendSignal(RunKey run, Signal signal, long nowNanos) {
+      super(run);
+      this.signal = signal;
+      this.nowNanos = nowNanos;
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    long bytes() {
+      return signal.value().text().length();
+    }
+
+    @Override
+    Verdict<Boolean> perform(JournalSession session) throws SQLException {
+      sent = false;
+      Optional<RunRow> found = session.findRun(run);
+      if (found.isEmpty() || found.get().isUnsent()) {
+        return noSuchRun(run);
+      }
+      RunRow row = found.get();
+      if (session.hasSignal(row.id(), signal.id())) {
+        return new Verdict.Done<>(false);
+      }
+      if (row.status().isFinal()) {
+        return conflict("The run " + run + " has ended; it takes no signal.");
+      }
+      session.addSignal(row.id(), signal);
+      if (row.standing().signals().contains(signal.name())) {
+        session.update(run, row, row.dueAt(session.nowNanos(nowNanos)));
+      }
+      sent = true;
+      return new Verdict.Done<>(true);
+    }
+
+    @Override
+    Optional<Verdict<Boolean>> lookUp(JournalSession session) throws SQLException {
+      Optional<RunRow> row = session.findRun(run);
+      return found(true, sent && row.isPresent() && session.hasSignal(row.get().id(), signal.id()));
     }
   }
 

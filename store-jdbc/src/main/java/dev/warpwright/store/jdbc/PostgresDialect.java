@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -36,6 +37,18 @@ final class PostgresDialect implements Dialect {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int MAX_DEAD_CONNECTIONS = 10;
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+  private static final String NOT_FROZEN =
+      "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), ";
+
+  /** What the server or the connection asks for stands, unless that would lose commits. */
+  private static final String DURABLE =
+      NOT_FROZEN
+          + "CASE current_setting('synchronous_commit')"
+          + " WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END";
+
+  private static final String RELAXED =
+      NOT_FROZEN + "set_config('synchronous_commit', 'off', true)";
 
   private final DataSource source;
   private final Durability durability;
@@ -61,7 +74,7 @@ final class PostgresDialect implements Dialect {
   public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {
     Stream.of(Optional.of(scope.tenant()), scope.user(), scope.namespace(), idempotencyKey)
         .flatMap(Optional::stream)
-        .filter(text -> text.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(text))
+        .filter(text -> !isKept(text))
         .findFirst()
         .ifPresent(
             text -> {
@@ -72,6 +85,21 @@ final class PostgresDialect implements Dialect {
                       + text.length()
                       + " characters is not.");
             });
+  }
+
+  @Override
+  public void requireDistinct(String name) {
+    if (!isKept(name)) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_SCOPE,
+          "A name on PostgreSQL must be Unicode without the character U+0000, but one of "
+              + name.length()
+              + " characters is not.");
+    }
+  }
+
+  private static boolean isKept(String text) {
+    return text.indexOf('\0') < 0 && UTF_8.newEncoder().canEncode(text);
   }
 
   @Override
@@ -248,12 +276,16 @@ final class PostgresDialect implements Dialect {
   public JournalSession session(Connection connection, Worker worker, long leaseMillis)
       throws SQLException {
     connection.setAutoCommit(false);
-    if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-    }
+    readCommitted(connection);
     boolean durable = durability == Durability.POWER;
     PostgresSettings settings = PostgresSettings.make(connection, durable, leaseMillis / 2);
     return new PostgresSession(connection, worker, settings);
+  }
+
+  private static void readCommitted(Connection connection) throws SQLException {
+    if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    }
   }
 
   @Override
@@ -281,12 +313,34 @@ final class PostgresDialect implements Dialect {
     String remedy =
         INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())
             ? " The user needs SELECT, INSERT, UPDATE and DELETE on the tables ww_worker,"
-                + " ww_worker_agent, ww_run, ww_run_metadata and ww_event, and SELECT on"
+                + " ww_worker_agent, ww_run, ww_run_metadata, ww_signal and ww_event, and SELECT on"
                 + " ww_schema_history."
             : "";
     return new StoreException(
         "The store on PostgreSQL cannot be opened: " + e.getMessage() + "." + remedy, e);
   }
+
+  @Override
+  public String clockMillis() {
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+  }
+
+  @Override
+  public void prepareControl(Connection connection) throws SQLException {
+    readCommitted(connection);
+    connection.setAutoCommit(false);
+  }
+
+  @Override
+  public void beginControl(Connection connection) throws SQLException {
+    try (PreparedStatement settings =
+        connection.prepareStatement(durability == Durability.POWER ? DURABLE : RELAXED)) {
+      settings.executeQuery().close();
+    }
+  }
+
+  @Override
+  public void syncControl(Connection connection) {}
 
   @Override
   public String fencedBy(Worker worker) {

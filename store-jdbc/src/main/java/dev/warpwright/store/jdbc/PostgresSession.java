@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
@@ -43,8 +45,14 @@ final class PostgresSession extends JournalSession {
   /** Stands for no time in an array of primitive numbers. */
   private static final long NEVER = Long.MIN_VALUE + 1;
 
+  /** How often, and after what time, a worker is looked at that somebody else may be ending. */
+  private static final int MAX_ROUNDS = 5;
+
+  private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
+
   private static final String RUN_COLUMNS =
-      "id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch, claims, problem";
+      "id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch, claims, problem,"
+          + " signals";
 
   /**
    * Fences and locks in one round trip. Whoever raises the epoch locks the worker's row {@code FOR
@@ -114,28 +122,29 @@ final class PostgresSession extends JournalSession {
   private static final String INSERT_RUNS =
       "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key, status,"
           + " sequence, due_nanos, worker, owner, owner_epoch, created_nanos, updated_nanos,"
-          + " claims, problem)"
+          + " claims, problem, signals)"
           + " SELECT x.tenant, x.user_id, x.namespace, x.run_id, x.agent_id, x.key, x.status,"
           + " x.sequence, NULLIF(x.due_nanos, "
           + NEVER
           + "), x.worker, x.owner, x.owner_epoch, x.created_nanos, x.updated_nanos, x.claims,"
-          + " x.problem FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[],"
-          + " ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bigint[],"
-          + " ?::bigint[], ?::bigint[], ?::int[], ?::text[]) AS x (tenant, user_id, namespace,"
-          + " run_id, agent_id, key, status, sequence, due_nanos, worker, owner, owner_epoch,"
-          + " created_nanos, updated_nanos, claims, problem)"
-          + " ON CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
+          + " x.problem, x.signals FROM unnest(?::text[], ?::text[], ?::text[], ?::text[],"
+          + " ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[],"
+          + " ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS x (tenant,"
+          + " user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos, worker,"
+          + " owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals) ON"
+          + " CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
 
   private static final String WRITE =
       "WITH moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
           + " due_nanos = NULLIF(x.due_nanos, "
           + NEVER
           + "), updated_nanos = x.updated_nanos, worker = x.worker, owner = x.owner,"
-          + " owner_epoch = x.owner_epoch, claims = x.claims, problem = x.problem"
+          + " owner_epoch = x.owner_epoch, claims = x.claims, problem = x.problem,"
+          + " signals = x.signals"
           + " FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::bigint[], ?::bigint[],"
-          + " ?::text[], ?::text[], ?::bigint[], ?::int[], ?::text[])"
+          + " ?::text[], ?::text[], ?::bigint[], ?::int[], ?::text[], ?::text[])"
           + " AS x (id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch,"
-          + " claims, problem) WHERE r.id = x.id)"
+          + " claims, problem, signals) WHERE r.id = x.id)"
           + " INSERT INTO ww_event (run, sequence, append_id, type, version, writer, epoch,"
           + " time_nanos, codec, body)"
           + " SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::int[],"
@@ -148,12 +157,13 @@ final class PostgresSession extends JournalSession {
 
   private static final String DELETE =
       "WITH events AS (DELETE FROM ww_event WHERE run = ANY (?)),"
-          + " metadata AS (DELETE FROM ww_run_metadata WHERE run = ANY (?))"
+          + " metadata AS (DELETE FROM ww_run_metadata WHERE run = ANY (?)),"
+          + " signals AS (DELETE FROM ww_signal WHERE run = ANY (?))"
           + " DELETE FROM ww_run WHERE id = ANY (?)";
 
   private static final String FIND_RUN =
       "SELECT r.id, r.sequence, r.status, r.due_nanos, r.updated_nanos, r.worker, r.owner,"
-          + " r.owner_epoch, r.claims, r.problem,"
+          + " r.owner_epoch, r.claims, r.problem, r.signals,"
           + " w.epoch = r.owner_epoch AND (w.lease_until IS NULL OR w.lease_until >= "
           + LeaseTable.NOW_MILLIS
           + ") FROM ww_run r LEFT JOIN ww_worker w ON w.id = r.worker"
@@ -290,6 +300,7 @@ final class PostgresSession extends JournalSession {
         row.getLong(column + 1),
         RunStatus.valueOf(row.getString(column + 2)),
         row.getObject(column + 3, Long.class),
+        row.getString(column + 10),
         row.getLong(column + 4),
         owner == null ? null : new Writer(owner, row.getLong(column + 7)),
         Ownership.NONE,
@@ -297,26 +308,40 @@ final class PostgresSession extends JournalSession {
         row.getString(column + 9));
   }
 
-  /** Other workers that are open; those whose lease has run out are ended here. */
+  /**
+   * Other workers that are open; those whose lease has run out are ended here. One that is locked
+   * may be writing its last, or is just being ended by somebody else, which is waited for a moment.
+   */
   private List<Worker> openOf(Set<String> ids) throws SQLException {
-    List<Worker> open = new ArrayList<>();
-    List<String> lapsed = new ArrayList<>();
+    for (int round = 1; ; round++) {
+      List<String> lapsed = new ArrayList<>();
+      List<Worker> open = workers(ids, lapsed);
+      if (lapsed.isEmpty()) {
+        return open;
+      }
+      List<String> ended = LeaseTable.reap(connection, lapsed);
+      if (ended.size() == lapsed.size() || round == MAX_ROUNDS) {
+        open.removeIf(worker -> ended.contains(worker.id()));
+        return open;
+      }
+      LockSupport.parkNanos(ROUND_NANOS);
+    }
+  }
+
+  private List<Worker> workers(Set<String> ids, List<String> lapsed) throws SQLException {
+    List<Worker> workers = new ArrayList<>();
     try (PreparedStatement select = connection.prepareStatement(WORKERS)) {
       select.setArray(1, connection.createArrayOf("text", ids.toArray()));
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
-          open.add(new Worker(row.getString(1), row.getLong(2), row.getLong(3)));
+          workers.add(new Worker(row.getString(1), row.getLong(2), row.getLong(3)));
           if (row.getBoolean(4)) {
             lapsed.add(row.getString(1));
           }
         }
       }
     }
-    if (!lapsed.isEmpty()) {
-      List<String> ended = LeaseTable.reap(connection, lapsed);
-      open.removeIf(worker -> ended.contains(worker.id()));
-    }
-    return open;
+    return workers;
   }
 
   private void findKeys(List<ClaimedKey> wanted) throws SQLException {
@@ -347,7 +372,7 @@ final class PostgresSession extends JournalSession {
         RunRow found = readRun(row, 1);
         Ownership ownership =
             worker.id().equals(row.getString(6)) ? Ownership.HERE : Ownership.ELSEWHERE;
-        return Optional.of(row.getBoolean(11) ? found.withOwnership(ownership) : found);
+        return Optional.of(row.getBoolean(12) ? found.withOwnership(ownership) : found);
       }
     }
   }
@@ -372,10 +397,10 @@ final class PostgresSession extends JournalSession {
       find.setInt(4, limit);
       try (ResultSet row = find.executeQuery()) {
         while (row.next()) {
-          RunKey run = ListQuery.readKey(row, 11);
+          RunKey run = ListQuery.readKey(row, 12);
           Slot slot = readSlot(row, 1);
           slots.put(run, slot);
-          due.add(new Due(run, row.getString(15), slot.row));
+          due.add(new Due(run, row.getString(16), slot.row));
         }
       }
     }
@@ -459,6 +484,16 @@ final class PostgresSession extends JournalSession {
     slot.changed = true;
   }
 
+  /** Runs are due by the clock of the database. */
+  @Override
+  long nowNanos(long atCaller) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement("SELECT " + LeaseTable.NOW_NANOS);
+        ResultSet row = select.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
   /** What this transaction has of it will not be sent. */
   @Override
   void delete(RunKey run, RunRow row) {
@@ -494,7 +529,7 @@ final class PostgresSession extends JournalSession {
     notes.removeIf(note -> deleted.contains(note.run()));
     long[] ids = deleted.stream().mapToLong(Long::longValue).toArray();
     try (PreparedStatement delete = connection.prepareStatement(DELETE)) {
-      for (int column = 1; column <= 3; column++) {
+      for (int column = 1; column <= 4; column++) {
         delete.setObject(column, ids);
       }
       delete.executeUpdate();
@@ -534,6 +569,7 @@ final class PostgresSession extends JournalSession {
     setLongs(insertRuns, 14, rows, slot -> slot.row.updatedNanos());
     setInts(insertRuns, 15, rows, slot -> slot.row.claims());
     setTexts(insertRuns, 16, rows, slot -> slot.row.problem());
+    setTexts(insertRuns, 17, rows, slot -> slot.row.signals());
     try (ResultSet row = insertRuns.executeQuery()) {
       while (row.next()) {
         RunKey run = ListQuery.readKey(row, 2);
@@ -569,17 +605,18 @@ final class PostgresSession extends JournalSession {
     setLongs(write, 8, changed, PostgresSession::ownerEpoch);
     setInts(write, 9, changed, slot -> slot.row.claims());
     setTexts(write, 10, changed, slot -> slot.row.problem());
-    setLongs(write, 11, events, event -> ids.getOrDefault(event.run(), event.run()));
-    setLongs(write, 12, events, event -> event.row().sequence);
-    setLongs(write, 13, events, Event::appendId);
-    setTexts(write, 14, events, event -> event.row().type);
-    setInts(write, 15, events, event -> event.row().version);
-    setTexts(write, 16, events, event -> event.writer().name());
-    setLongs(write, 17, events, event -> event.writer().epoch());
-    setLongs(write, 18, events, event -> event.row().timeNanos);
-    setInts(write, 19, events, event -> event.row().codec);
+    setTexts(write, 11, changed, slot -> slot.row.signals());
+    setLongs(write, 12, events, event -> ids.getOrDefault(event.run(), event.run()));
+    setLongs(write, 13, events, event -> event.row().sequence);
+    setLongs(write, 14, events, Event::appendId);
+    setTexts(write, 15, events, event -> event.row().type);
+    setInts(write, 16, events, event -> event.row().version);
+    setTexts(write, 17, events, event -> event.writer().name());
+    setLongs(write, 18, events, event -> event.writer().epoch());
+    setLongs(write, 19, events, event -> event.row().timeNanos);
+    setInts(write, 20, events, event -> event.row().codec);
     write.setArray(
-        20,
+        21,
         connection.createArrayOf(
             "bytea", events.stream().map(event -> event.row().body).toArray(byte[][]::new)));
     Set<Place> missing = new HashSet<>();

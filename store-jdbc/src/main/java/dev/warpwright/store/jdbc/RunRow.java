@@ -1,11 +1,18 @@
 package dev.warpwright.store.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param id the internal id, which stands for scope and run id
  * @param sequence where its log ends
  * @param dueNanos from when on a driver may take it up that nobody owns
+ * @param signals the names of those that make it due, encoded
  * @param owner its owner, who may be gone
  * @param ownership whose worker the owner's is
  * @param claims how often in a row it was taken up in vain
@@ -24,6 +32,7 @@ record RunRow(
     long sequence,
     RunStatus status,
     @Nullable Long dueNanos,
+    @Nullable String signals,
     long updatedNanos,
     @Nullable Writer owner,
     Ownership ownership,
@@ -54,6 +63,7 @@ record RunRow(
         sequence,
         standing.status(),
         nanos(standing),
+        encode(standing.signals()),
         updatedNanos,
         owner,
         owner == null ? Ownership.NONE : Ownership.HERE,
@@ -65,13 +75,53 @@ record RunRow(
     return standing.due().map(Times::nanos).orElse(null);
   }
 
+  private static @Nullable String encode(Set<String> names) {
+    return names.isEmpty()
+        ? null
+        : names.stream()
+            .map(name -> URLEncoder.encode(name, UTF_8))
+            .sorted()
+            .collect(Collectors.joining(" "));
+  }
+
+  /** The names of signals that a column has. */
+  static Set<String> decode(@Nullable String names) {
+    return names == null
+        ? Set.of()
+        : Arrays.stream(names.split(" "))
+            .map(name -> URLDecoder.decode(name, UTF_8))
+            .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** Where it stands. */
+  Standing standing() {
+    return new Standing(status, Optional.ofNullable(dueNanos).map(Times::instant), decode(signals));
+  }
+
+  /** After a signal came that it waits for. */
+  RunRow dueAt(long nanos) {
+    Standing due = standing().dueAt(Times.instant(nanos));
+    return new RunRow(
+        id, sequence, status, nanos(due), signals, updatedNanos, owner, ownership, claims, problem);
+  }
+
   RunRow withId(long assigned) {
     return new RunRow(
-        assigned, sequence, status, dueNanos, updatedNanos, owner, ownership, claims, problem);
+        assigned,
+        sequence,
+        status,
+        dueNanos,
+        signals,
+        updatedNanos,
+        owner,
+        ownership,
+        claims,
+        problem);
   }
 
   RunRow withOwnership(Ownership found) {
-    return new RunRow(id, sequence, status, dueNanos, updatedNanos, owner, found, claims, problem);
+    return new RunRow(
+        id, sequence, status, dueNanos, signals, updatedNanos, owner, found, claims, problem);
   }
 
   /** After an append; progress of a driver forgets its failures. */
@@ -81,6 +131,7 @@ record RunRow(
         sequence + events,
         standing.status(),
         nanos(standing),
+        encode(standing.signals()),
         timeNanos,
         owner,
         ownership,
@@ -100,7 +151,16 @@ record RunRow(
 
   private RunRow ownedBy(Writer writer, int counted) {
     return new RunRow(
-        id, sequence, status, dueNanos, updatedNanos, writer, Ownership.HERE, counted, problem);
+        id,
+        sequence,
+        status,
+        dueNanos,
+        signals,
+        updatedNanos,
+        writer,
+        Ownership.HERE,
+        counted,
+        problem);
   }
 
   /** Handed back. */
@@ -110,6 +170,7 @@ record RunRow(
         sequence,
         status,
         dueNanos,
+        signals,
         updatedNanos,
         null,
         Ownership.NONE,
@@ -119,7 +180,8 @@ record RunRow(
 
   /** Let out of quarantine. */
   RunRow readmitted() {
-    return new RunRow(id, sequence, status, dueNanos, updatedNanos, owner, ownership, 0, problem);
+    return new RunRow(
+        id, sequence, status, dueNanos, signals, updatedNanos, owner, ownership, 0, problem);
   }
 
   /** Whether nobody owns it, or somebody who is gone. */
@@ -130,6 +192,11 @@ record RunRow(
   /** Whether a driver of this store may write as this owner. */
   boolean isDrivenBy(Writer writer) {
     return ownership == Ownership.HERE && writer.equals(owner);
+  }
+
+  /** Whether it is created in this very transaction, and not in the table yet. */
+  boolean isUnsent() {
+    return id < 0;
   }
 
   boolean isQuarantined() {

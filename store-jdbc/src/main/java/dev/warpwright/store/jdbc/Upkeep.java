@@ -3,6 +3,7 @@ package dev.warpwright.store.jdbc;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.task.Alarm;
+import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -55,7 +56,8 @@ final class Upkeep {
       Lease lease,
       TimeSource time,
       Consumer<RunKey> onCancelRequest,
-      Runnable hook) {
+      Runnable hook,
+      Pending<@Nullable Void> opened) {
     this.dialect = dialect;
     this.lease = lease;
     this.heartbeatNanos = TimeUnit.MILLISECONDS.toNanos(lease.ttlMillis() / 3);
@@ -63,11 +65,13 @@ final class Upkeep {
     this.onCancelRequest = onCancelRequest;
     this.hook = hook;
     this.renewAtNanos = time.nanoTime() + heartbeatNanos;
-    this.thread = Thread.ofPlatform().name("warpwright-store-lease").daemon().unstarted(this::run);
+    this.thread =
+        Thread.ofPlatform().name("warpwright-store-lease").daemon().unstarted(() -> run(opened));
   }
 
   /**
-   * Starts it, for a lease that has begun.
+   * Starts it, for a lease that has begun, and waits until it has its connection, not
+   * interruptibly: a store that could not renew should not open.
    *
    * @param hook is called before each look; for tests
    */
@@ -77,8 +81,11 @@ final class Upkeep {
       TimeSource time,
       Consumer<RunKey> onCancelRequest,
       Runnable hook) {
-    Upkeep upkeep = new Upkeep(dialect, lease, time, onCancelRequest, hook);
+    Pending<@Nullable Void> opened = new Pending<>();
+    Upkeep upkeep = new Upkeep(dialect, lease, time, onCancelRequest, hook, opened);
     upkeep.thread.start();
+    Verdict<@Nullable Void> never = new Verdict.Refused<>(IllegalStateException::new);
+    var _ = opened.await(new Patience(Deadline.never(), 0, time), never, never).get();
     return upkeep;
   }
 
@@ -89,7 +96,19 @@ final class Upkeep {
     Threads.join(thread);
   }
 
-  private void run() {
+  private void run(Pending<@Nullable Void> opened) {
+    try {
+      var _ = connected();
+      opened.settle(new Verdict.Done<>(null));
+    } catch (SQLException e) {
+      disconnect();
+      opened.settle(new Verdict.Refused<>(() -> dialect.cannotOpen(e)));
+      return;
+    } catch (RuntimeException e) {
+      disconnect();
+      opened.settle(new Verdict.Refused<>(() -> e));
+      return;
+    }
     while (!closed && !lease.isOver()) {
       hook.run();
       nextNanos = time.nanoTime() + LOOK_NANOS;

@@ -524,6 +524,27 @@ final class PostgresLeaseTest {
     assertEquals(1, store.acquireDue(Set.of("a", "b"), 10, soon()).taken().size());
   }
 
+  @Test
+  @Tag("A125")
+  void a_store_that_gets_no_connection_for_its_lease_does_not_open() {
+    DataSource scarce =
+        Interposed.source(
+            PostgresServer.source(url),
+            connection -> {
+              if (Thread.currentThread().getName().equals("warpwright-store-lease")) {
+                connection.close();
+                throw new SQLException("the pool is empty");
+              }
+              return connection;
+            });
+
+    StoreException failure =
+        assertThrows(StoreException.class, () -> JdbcRunStore.builder(scarce).open());
+
+    assertTrue(failure.getMessage().contains("the pool is empty"), failure.getMessage());
+    Databases.assertNoThreadLeft();
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {0, 749, 3_600_001})
   @Tag("A125")
