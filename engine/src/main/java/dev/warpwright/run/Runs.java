@@ -26,7 +26,7 @@ public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int PAGE = 1000;
   private static final Set<RunStatus> ENDED =
-      EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED);
+      EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT);
   private static final int MAX_REASON = 1024;
   private static final Writer DECIDER = Writer.outside("decision");
 
@@ -194,7 +194,7 @@ public final class Runs {
    * Deletes runs of all scopes that have ended, a thousand at a time.
    *
    * @param before only those whose last event is older
-   * @param statuses only those; COMPLETED, FAILED and CANCELLED are possible
+   * @param statuses only those; COMPLETED, FAILED, CANCELLED and TIMED_OUT are possible
    * @return how many were deleted
    * @throws InvalidRequestException if a status is one of a run that has not ended
    */

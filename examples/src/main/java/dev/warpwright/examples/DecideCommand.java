@@ -29,6 +29,11 @@ abstract class DecideCommand implements Callable<Integer> {
   @Option(names = "--by", paramLabel = "NAME", description = "Who decides; default: the user.")
   private @Nullable String by;
 
+  @Option(
+      names = "--only-decide",
+      description = "Does not drive the runs on; workers do, see the command work.")
+  private boolean onlyDecide;
+
   @Mixin private final JsonOption json = new JsonOption();
   @Mixin private final JobOptions job = new JobOptions();
 
@@ -57,6 +62,9 @@ abstract class DecideCommand implements Callable<Integer> {
     String operator = Operator.name(by);
     if (which.run != null && which.run.isBlank()) {
       throw new JobException.Usage("--run must not be blank.");
+    }
+    if (onlyDecide) {
+      return decideOnly(operator);
     }
     try (StopSignal _ = StopSignal.forThisThread();
         Providers providers = job.providers();
@@ -93,6 +101,27 @@ abstract class DecideCommand implements Callable<Integer> {
                 .formatted(results.size(), runs.size()));
       }
       return results.stream().anyMatch(Decider.Result::isFailed) ? 1 : 0;
+    }
+  }
+
+  /** Decides from outside, whoever drives the runs then. */
+  private int decideOnly(String operator) {
+    try (RunStore store = Databases.openExisting(job.db())) {
+      Runs runs = Runs.in(store);
+      List<RunKey> waiting =
+          which.all
+              ? runs.waiting(RunScope.DEFAULT).stream().map(RunState::run).toList()
+              : List.of(named(Objects.requireNonNull(which.run), runs));
+      for (RunKey run : waiting) {
+        ApprovalDecision[] decisions =
+            runs.state(run).orElseThrow().pendingApprovals().stream()
+                .map(request -> decision(request.requestId()).by(operator))
+                .toArray(ApprovalDecision[]::new);
+        RunState state = runs.decide(run, decisions);
+        json.print(
+            console, RunJson.of(state), "%s  %d %s".formatted(run, decisions.length, done()));
+      }
+      return 0;
     }
   }
 

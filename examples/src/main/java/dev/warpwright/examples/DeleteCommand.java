@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
     })
 final class DeleteCommand implements Callable<Integer> {
   private static final Set<RunStatus> ENDED =
-      EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED);
+      EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT);
 
   private final Console console;
 
@@ -49,7 +49,7 @@ final class DeleteCommand implements Callable<Integer> {
         names = "--older-than",
         paramLabel = "DURATION",
         description =
-            "All runs that are COMPLETED, FAILED or CANCELLED and whose last event is older, such"
+            "All runs that have ended, also by a failure, and whose last event is older, such"
                 + " as P30D or PT12H.")
     private @Nullable Duration olderThan;
   }

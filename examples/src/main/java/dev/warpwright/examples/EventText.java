@@ -5,11 +5,14 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.run.FlowEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ContextCompacted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
@@ -87,6 +90,10 @@ final class EventText {
       case RunTimedOut late ->
           "Timed out after %s in step %d%s"
               .formatted(late.limit(), late.step(), attempts(late.attempts()));
+      case FlowEvent step -> flow(step);
+      case ChildStarted child -> "Child run %s begins".formatted(child.childRunId());
+      case ChildFinished child ->
+          "Child run %s is %s".formatted(child.childRunId(), child.status());
       case RunResumed resumed -> "Goes on: " + resumed.cause();
       case RunCompleted completed ->
           "Completed in %d steps: %s".formatted(completed.steps(), completed.text());
@@ -99,6 +106,12 @@ final class EventText {
                   failed.message(),
                   attempts(failed.attempts()));
     };
+  }
+
+  /** A flow's event by its type, in words, and its place in the flow. */
+  private static String flow(FlowEvent step) {
+    String words = step.getClass().getSimpleName().replaceAll("(?<=[a-z])(?=[A-Z])", " ");
+    return words + " at " + step.position();
   }
 
   private static String started(RunStarted started) {

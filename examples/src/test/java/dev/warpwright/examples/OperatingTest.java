@@ -141,7 +141,10 @@ class OperatingTest {
         List.copyOf(shown.keySet()));
     assertEquals("WAITING_APPROVAL", shown.get("status"));
     String text = at("show", run, "--json").out();
-    assertTrue(text.contains("\"tool\":\"refund\",\"arguments\":{\"amount\":100.01,\"orderId\":\"A-10070\""), text);
+    assertTrue(
+        text.contains(
+            "\"tool\":\"refund\",\"arguments\":{\"amount\":100.01,\"orderId\":\"A-10070\""),
+        text);
 
     Map<String, Object> denied =
         object(job("deny", "--run", run, "--json", "--by", "ann", "--reason", "Not ours."));
@@ -172,6 +175,27 @@ class OperatingTest {
         List.of("WAITING_APPROVAL"), cli.runs().stream().map(Cli.RunLine::status).toList());
     assertEquals(2, at("delete", "--older-than", "-P1D").exitCode());
     assertEquals(2, at("delete").exitCode());
+  }
+
+  @Test
+  @Tag("A126")
+  void whatIsOnlyDecidedIsDrivenOnByAWorker() throws IOException {
+    cli.triage("--input", cli.tickets("T-0029", "T-0129").toString()).expect(0);
+    String run = cli.runOf("T-0129");
+    int effects = cli.effects().size();
+
+    String told = job("approve", "--run", run, "--only-decide").expect(0).out();
+    assertEquals(run + "  1 given", told.strip());
+    assertEquals(
+        1, job("deny", "--all", "--only-decide", "--json").expect(0).out().lines().count());
+    assertEquals(effects, cli.effects().size());
+    assertEquals(2, at("stranded").expect(0).out().lines().skip(1).count());
+
+    assertTrue(job("work", "--until-idle").expect(0).out().contains("ended or wait          2"));
+    assertEquals(
+        List.of("COMPLETED", "COMPLETED"), cli.runs().stream().map(Cli.RunLine::status).toList());
+    assertTrue(cli.effects().contains("T-0129 refund {\"orderId\":\"A-10070\",\"amount\":100.01}"));
+    assertTrue(cli.effects().stream().noneMatch(effect -> effect.startsWith("T-0029 refund")));
   }
 
   @Test
