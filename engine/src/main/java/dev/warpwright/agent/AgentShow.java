@@ -50,6 +50,7 @@ final class AgentShow {
   private final Feed.@Nullable Writer<AgentEvent> reader;
   private final Consumer<RunState> onLeft;
   private long seen; // sequence of the last event that was looked at
+  private int step; // the last one that was begun
   private boolean answered; // there is an answer, of a step that has not been said to have ended
   private List<ToolCall> asked = List.of(); // by that answer
   private boolean over; // there was no room at the end of the operation
@@ -84,6 +85,7 @@ final class AgentShow {
     }
     RunState state = log.state();
     seen = state.sequence();
+    step = state.step();
     asked = state.calls().stream().map(call -> call.call()).toList();
     answered = !asked.isEmpty();
   }
@@ -107,14 +109,20 @@ final class AgentShow {
       show(logged.event(), log.state());
     }
     if (answered && log.state().calls().isEmpty() && log.state().status() != RunStatus.CANCELLED) {
-      stepFinished(log.state().step());
+      stepFinished();
     }
   }
 
   private void show(RunEvent event, RunState state) {
     switch (event) {
       case ApprovalDecided decision -> show(new ApprovalResolved(decision));
-      case StepStarted start -> show(new StepStart(start.step()));
+      case StepStarted start -> {
+        if (answered) {
+          stepFinished();
+        }
+        step = start.step();
+        show(new StepStart(step));
+      }
       case ModelResponded answer -> {
         answered = true;
         asked = answer.message().toolCalls();
@@ -124,21 +132,20 @@ final class AgentShow {
       case ApprovalRequested request -> show(new ApprovalRequest(request));
       case ToolFinished end ->
           finished(
-              state.step(),
               new ToolResult(end.callId(), end.tool(), end.output(), end.error()),
               end.executed(),
               end.duration());
       case ToolReconciled verdict when verdict.verdict() != Verdict.NOT_EXECUTED ->
-          finished(state.step(), found(verdict), true, Duration.ZERO);
+          finished(found(verdict), true, Duration.ZERO);
       case RunCompleted end -> {
-        stepFinished(end.steps());
+        stepFinished();
         show(new Output(new Finish(state.finishReason().orElseThrow(), end.usage(), true)));
       }
       default -> {} // a reader sees these otherwise, or not at all
     }
   }
 
-  private void finished(int step, ToolResult result, boolean executed, Duration duration) {
+  private void finished(ToolResult result, boolean executed, Duration duration) {
     show(
         new ToolFinish(
             step, result.callId(), result.toolName(), executed, result.error(), duration));
@@ -156,7 +163,7 @@ final class AgentShow {
     return new ToolResult(verdict.callId(), tool, output, verdict.verdict() == Verdict.FAILED);
   }
 
-  private void stepFinished(int step) {
+  private void stepFinished() {
     answered = false;
     show(new StepFinish(step));
   }

@@ -50,7 +50,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -325,7 +324,13 @@ public final class Agents {
             List.of(),
             invocation,
             cancel,
-            live -> resumeOwned(live, taken.run(), taken.owner(), OptionalLong.empty(), List.of()));
+            live ->
+                resumeOwned(
+                    live,
+                    taken.run(),
+                    taken.owner(),
+                    until -> RunLog.open(store, taken.run(), taken.owner(), time, until),
+                    List.of()));
   }
 
   private AgentResult start(LiveInvocation live, NewRun fresh, Map<String, String> fingerprint) {
@@ -412,10 +417,7 @@ public final class Agents {
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
-    return live -> {
-      requireBoundTo(agent, RunState.of(load(run, live.operation())));
-      return resume(live, run, OptionalLong.empty(), made);
-    };
+    return live -> resume(live, run, load(run, live.operation()), false, made);
   }
 
   /**
@@ -490,12 +492,12 @@ public final class Agents {
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     List<LoggedEvent> whole = List.copyOf(log);
     RunState state = RunState.of(whole);
-    requireBoundTo(agent, state);
+    requireBoundTo(agent, whole);
     requireNotCancelled(invocation, state.run());
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
       takeIn(agent, whole, state, made, live.operation());
-      return resume(live, state.run(), OptionalLong.of(state.sequence()), made);
+      return resume(live, state.run(), whole, true, made);
     };
   }
 
@@ -581,14 +583,32 @@ public final class Agents {
   /**
    * Takes a run up if nobody drives it.
    *
-   * @param endsAt where its log ends, if the caller knows that
+   * @param known its log as it was just now; that of another agent is refused here, before the store
+   *     counts that the run was taken up
+   * @param whole whether the caller says that this is all of it
    */
   private AgentResult resume(
-      LiveInvocation live, RunKey run, OptionalLong endsAt, List<ApprovalDecision> decisions) {
+      LiveInvocation live,
+      RunKey run,
+      List<LoggedEvent> known,
+      boolean whole,
+      List<ApprovalDecision> decisions) {
     Operation operation = live.operation();
+    requireBoundTo(live.agent(), known);
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(live, run, owner.get(), endsAt, decisions);
+      return resumeOwned(
+          live,
+          run,
+          owner.get(),
+          until -> {
+            RunLog log = RunLog.open(store, known, owner.get(), time, until);
+            if (whole && log.state().sequence() != known.size()) {
+              throw differs(run, operation);
+            }
+            return log;
+          },
+          decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -745,23 +765,24 @@ public final class Agents {
         Optional.empty());
   }
 
+  /** How the log of a run is had that is owned now. */
+  private interface Opening {
+    RunLog log(Deadline until);
+  }
+
   private AgentResult resumeOwned(
       LiveInvocation live,
       RunKey run,
       Writer owner,
-      OptionalLong endsAt,
+      Opening opening,
       List<ApprovalDecision> decisions) {
-    Operation operation = live.operation();
     return owned(
         live,
         run,
         owner,
         hold -> {
-          RunLog log = RunLog.open(store, run, owner, time, operation.deadline());
-          if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
-            throw differs(run, operation);
-          }
-          requireBoundTo(live.agent(), log.state());
+          RunLog log = opening.log(live.operation().deadline());
+          requireBoundTo(live.agent(), run, log.state().started());
           live.show().begins(log);
           hold.begins(log);
           if (goOn(live, log, decisions)) {
@@ -856,7 +877,12 @@ public final class Agents {
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(live, run, owner.get(), OptionalLong.empty(), List.of());
+        return resumeOwned(
+            live,
+            run,
+            owner.get(),
+            until -> RunLog.open(store, log, owner.get(), time, until),
+            List.of());
       }
       awaitRelease(run, operation);
       waited = true;
@@ -907,21 +933,28 @@ public final class Agents {
     }
   }
 
-  private static void requireBoundTo(Agent agent, RunState state) {
-    RunStarted started = state.started();
-    requireEqual(state, "agent", started.agentId(), agent.id());
-    requireEqual(state, "targets", names(started.targets()), names(agent.route().candidates()));
+  /** Refuses another agent by the beginning of the log; whether the rest is right is not asked. */
+  private static void requireBoundTo(Agent agent, List<LoggedEvent> log) {
+    LoggedEvent first = log.getFirst();
+    if (first.event() instanceof RunStarted started) {
+      requireBoundTo(agent, first.run(), started);
+    }
+  }
+
+  private static void requireBoundTo(Agent agent, RunKey run, RunStarted started) {
+    requireEqual(run, "agent", started.agentId(), agent.id());
+    requireEqual(run, "targets", names(started.targets()), names(agent.route().candidates()));
   }
 
   private static String names(List<Target> targets) {
     return String.join(", ", targets.stream().map(Target::toString).toList());
   }
 
-  private static void requireEqual(RunState state, String what, String recorded, String now) {
+  private static void requireEqual(RunKey run, String what, String recorded, String now) {
     if (!recorded.equals(now)) {
       throw new ConflictException(
           "Run %s is bound to %s \"%s\" and cannot be resumed with \"%s\"."
-              .formatted(state.run(), what, recorded, now),
+              .formatted(run, what, recorded, now),
           null,
           OperationTrace.NONE);
     }

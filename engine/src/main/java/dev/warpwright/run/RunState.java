@@ -1,6 +1,7 @@
 package dev.warpwright.run;
 
 import dev.warpwright.cost.CostTotal;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -32,7 +33,6 @@ import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,8 +61,8 @@ public final class RunState {
   private final RunKey run;
   private final RunStarted started;
   private final Instant startedAt;
-  private final List<Message> messages;
   private final StringBuilder text = new StringBuilder();
+  private Conversation messages;
   private Instant updatedAt;
   private long bytes;
   private long sequence;
@@ -108,7 +108,7 @@ public final class RunState {
     this.updatedAt = first.time();
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
-    this.messages = new ArrayList<>(begin.messages());
+    this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
   }
 
@@ -223,7 +223,7 @@ public final class RunState {
     target = event.target();
     finishReason = event.finishReason();
     text.append(event.message().text());
-    messages.add(event.message());
+    messages = messages.plus(event.message());
     List<ToolCall> asked = event.message().toolCalls();
     finalAnswer = asked.isEmpty();
     List<CallState> open = new ArrayList<>(asked.size());
@@ -343,7 +343,9 @@ public final class RunState {
       toolErrors++;
     }
     if (calls.stream().allMatch(each -> each.result().isPresent())) {
-      messages.add(Message.tool(calls.stream().map(each -> each.result().orElseThrow()).toList()));
+      List<ToolResult> results =
+          calls.stream().map(each -> each.result().orElseThrow()).toList();
+      messages = messages.plus(Message.tool(results));
       calls = List.of();
     }
   }
@@ -611,10 +613,10 @@ public final class RunState {
   /**
    * The conversation so far.
    *
-   * @return an unmodifiable view
+   * @return the messages, a {@link Conversation}: what is said later does not change it
    */
   public List<Message> messages() {
-    return Collections.unmodifiableList(messages);
+    return messages;
   }
 
   /**
