@@ -1,9 +1,9 @@
 package dev.warpwright;
 
 import dev.warpwright.cost.CostTotal;
-import dev.warpwright.model.Conversation;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Completeness;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;

@@ -9,9 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
-import dev.warpwright.model.Conversation;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
@@ -98,8 +98,7 @@ final class PrivateStateTest {
 
     assertEquals(List.of(THOUGHT.issuedBy("a")), states(views.visibleTo("a", history)));
     assertEquals(List.of(), states(views.visibleTo("c", history)));
-    Conversation plain =
-        Conversation.of(List.of(Message.user("Hi"), Message.assistant("Hello")));
+    Conversation plain = Conversation.of(List.of(Message.user("Hi"), Message.assistant("Hello")));
     assertSame(plain, views.visibleTo("a", plain));
   }
 

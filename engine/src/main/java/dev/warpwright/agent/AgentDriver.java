@@ -359,7 +359,9 @@ final class AgentDriver {
         case ToolEnd.CutOff none -> journal.withdrawal(runs.get(i)).ifPresent(neverBegun::add);
       }
     }
-    write(neverBegun);
+    if (!neverBegun.isEmpty()) {
+      write(neverBegun);
+    }
     takeInCancel();
     if (operation.end(step).isEmpty()) {
       unknown.removeIf(callId -> findsOut(runner, callId));
@@ -472,8 +474,8 @@ final class AgentDriver {
   }
 
   /**
-   * Writes intents before effects and outcomes after them. An outcome waits for what is written next,
-   * the intent of the next tool or the next step, if no other tool is at work meanwhile.
+   * Writes intents before effects and outcomes after them. An outcome waits for what is written
+   * next, the intent of the next tool or the next step, if no other tool is at work meanwhile.
    */
   private final class Journal implements ToolJournal {
     private final Set<ToolRun> written = new HashSet<>();

@@ -546,8 +546,7 @@ public final class Agents {
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
               return work.in(
-                  new LiveInvocation(
-                      agent, operation, limits, cancel, show, invocation.context()));
+                  new LiveInvocation(agent, operation, limits, cancel, show, invocation.context()));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -583,8 +582,8 @@ public final class Agents {
   /**
    * Takes a run up if nobody drives it.
    *
-   * @param known its log as it was just now; that of another agent is refused here, before the store
-   *     counts that the run was taken up
+   * @param known its log as it was just now; that of another agent is refused here, before the
+   *     store counts that the run was taken up
    * @param whole whether the caller says that this is all of it
    */
   private AgentResult resume(

@@ -46,11 +46,7 @@ public final class Conversation extends AbstractList<Message> implements RandomA
   private record Sum(ToLongFunction<Message> of, int size, long total) {}
 
   private Conversation(
-      Message[] messages,
-      int size,
-      Line line,
-      boolean images,
-      Set<Optional<String>> issuers) {
+      Message[] messages, int size, Line line, boolean images, Set<Optional<String>> issuers) {
     this.messages = messages;
     this.size = size;
     this.line = line;
@@ -166,8 +162,8 @@ public final class Conversation extends AbstractList<Message> implements RandomA
   }
 
   /**
-   * Adds a number up over all messages. If this line of conversations was asked for the same before,
-   * only messages that are new since then are looked at.
+   * Adds a number up over all messages. If this line of conversations was asked for the same
+   * before, only messages that are new since then are looked at.
    *
    * @param number gives a number that depends on nothing but its message; always the same object
    * @return the sum

@@ -159,8 +159,8 @@ public final class RunLog {
 
   /**
    * Adds events, all or none, and those that were {@linkplain #defer deferred} before them; returns
-   * when they are durable. Where control events came before them, those of them that are not allowed
-   * any more are left out: after a request to cancel, nothing begins.
+   * when they are durable. Where control events came before them, those of them that are not
+   * allowed any more are left out: after a request to cancel, nothing begins.
    *
    * @param events what happened; none to write only what was deferred
    * @throws LimitExceededException if the state would become larger than it may; nothing was
@@ -302,8 +302,8 @@ public final class RunLog {
   }
 
   /**
-   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its end,
-   * that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
+   * Adds what became of a call that was in doubt and, if nothing but that kept the run from its
+   * end, that too: a cancel, or the {@linkplain RunState#intendedEnd() end that it met}.
    *
    * @param outcome what became of the call
    * @param callId the call

@@ -310,7 +310,9 @@ public final class RunState {
     requireDriven(logged);
     if (flow.isPresent()) {
       require(
-          logged, flow.get().reconciled(event), "a verdict is given on a step in doubt, under its key");
+          logged,
+          flow.get().reconciled(event),
+          "a verdict is given on a step in doubt, under its key");
       return;
     }
     int index =
@@ -343,8 +345,7 @@ public final class RunState {
       toolErrors++;
     }
     if (calls.stream().allMatch(each -> each.result().isPresent())) {
-      List<ToolResult> results =
-          calls.stream().map(each -> each.result().orElseThrow()).toList();
+      List<ToolResult> results = calls.stream().map(each -> each.result().orElseThrow()).toList();
       messages = messages.plus(Message.tool(results));
       calls = List.of();
     }
@@ -412,10 +413,7 @@ public final class RunState {
 
   private void runCancelled(LoggedEvent logged, RunCancelled event) {
     require(logged, cancellation != null, "a run is cancelled after somebody asked for it");
-    require(
-        logged,
-        !needsVerdict(),
-        "a run does not end while it needs a verdict on a tool");
+    require(logged, !needsVerdict(), "a run does not end while it needs a verdict on a tool");
     if (!stepAnswered) {
       cost.add(event.attempts());
     }
@@ -590,10 +588,7 @@ public final class RunState {
               : pendingApprovals().stream()
                   .flatMap(request -> request.expiresAt().stream())
                   .min(Instant::compareTo);
-      case NEEDS_RECONCILIATION ->
-          needsVerdict()
-              ? Optional.empty()
-              : Optional.of(updatedAt);
+      case NEEDS_RECONCILIATION -> needsVerdict() ? Optional.empty() : Optional.of(updatedAt);
       case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
   }
@@ -862,9 +857,7 @@ public final class RunState {
   /** Whether a cancel was asked for and nothing has followed from it yet that could. */
   boolean isCancelDue() {
     return status == RunStatus.CANCEL_REQUESTED
-        || (status == RunStatus.NEEDS_RECONCILIATION
-            && cancellation != null
-            && !needsVerdict());
+        || (status == RunStatus.NEEDS_RECONCILIATION && cancellation != null && !needsVerdict());
   }
 
   /**
