@@ -312,6 +312,23 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
+   * Opens an operation inside another one, of which it is a part: a close of the gateway, which
+   * waits for the other one, does not refuse it. Otherwise as {@link #open(String,
+   * GenerateRequest)}; the other one's deadline and cancellation reach it.
+   *
+   * @param name what it is for, the first part of the names of its tasks
+   * @param request what is asked
+   * @param around the operation that the calling thread is in
+   * @return the operation
+   * @throws InvalidRequestException if the request breaks a limit of this gateway, or its messages
+   *     a rule of {@link PortableHistory}
+   */
+  public Operation open(String name, GenerateRequest request, Operation around) {
+    Objects.requireNonNull(around, "around");
+    return open(name, plan(request, Optional.empty(), false, true));
+  }
+
+  /**
    * Makes a feed for {@link #stream}.
    *
    * @param <E> its elements
@@ -364,14 +381,21 @@ public final class Gateway implements AutoCloseable {
     return plan(request, Optional.empty(), false);
   }
 
-  /** Checks and plans; from here on the operation is under way, and must be opened. */
   private Planned plan(
       GenerateRequest request, Optional<ObjectRequest<?>> object, boolean streams) {
+    return plan(request, object, streams, false);
+  }
+
+  /** Checks and plans; from here on the operation is under way, and must be opened. */
+  private Planned plan(
+      GenerateRequest request, Optional<ObjectRequest<?>> object, boolean streams, boolean inside) {
     Route route = requireRoute(request);
     PortableHistory history = PortableHistory.of(request.messages());
     requireNotCancelled(request, history);
     requireBudgetScope(request);
-    if (!lifecycle.begin()) {
+    if (inside) {
+      lifecycle.beginInside();
+    } else if (!lifecycle.begin()) {
       throw invalid("The gateway is closed; make a new one.");
     }
     try {

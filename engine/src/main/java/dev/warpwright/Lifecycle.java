@@ -31,6 +31,14 @@ final class Lifecycle {
   }
 
   /**
+   * An operation begins inside another one that is under way: also after a close, which waits for
+   * the other one. It must {@link #end} too.
+   */
+  void beginInside() {
+    state.incrementAndGet();
+  }
+
+  /**
    * An operation ended; whether it was the last one of a closed gateway, which must {@link
    * #finish}.
    */

@@ -12,6 +12,7 @@ import dev.warpwright.tool.Guardrail;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +51,7 @@ public final class Agent {
   private final List<Guardrail> inputGuardrails;
   private final List<Guardrail> outputGuardrails;
   private final ToolSet tools;
+  private final List<SubAgent> subAgents;
   private final ToolExecution toolExecution;
   private final int maxSteps;
   private final int maxToolErrors;
@@ -69,7 +72,8 @@ public final class Agent {
     this.contextType = Optional.ofNullable(builder.context);
     this.inputGuardrails = builder.inputGuardrails;
     this.outputGuardrails = builder.outputGuardrails;
-    this.tools = builder.tools;
+    this.tools = builder.allTools();
+    this.subAgents = List.copyOf(builder.subAgents);
     this.toolExecution = builder.toolExecution;
     this.maxSteps = builder.maxSteps;
     this.maxToolErrors = builder.maxToolErrors;
@@ -158,12 +162,26 @@ public final class Agent {
   }
 
   /**
-   * The tools.
+   * The tools, as which its sub-agents are shown too, behind the others.
    *
    * @return the tools
    */
   public ToolSet tools() {
     return tools;
+  }
+
+  /**
+   * The agents that it can give work to.
+   *
+   * @return the sub-agents
+   */
+  public List<SubAgent> subAgents() {
+    return subAgents;
+  }
+
+  /** The sub-agent of a name, if the name is that of one. */
+  Optional<SubAgent> subAgent(String name) {
+    return subAgents.stream().filter(each -> each.name().equals(name)).findFirst();
   }
 
   /**
@@ -281,6 +299,7 @@ public final class Agent {
     private List<Guardrail> inputGuardrails = List.of();
     private List<Guardrail> outputGuardrails = List.of();
     private ToolSet tools = ToolSet.NONE;
+    private List<SubAgent> subAgents = List.of();
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
     private int maxSteps = 10;
     private int maxToolErrors = 8;
@@ -389,6 +408,37 @@ public final class Agent {
     public Builder tools(Collection<Tool> tools) {
       this.tools = ToolSet.of(tools);
       return this;
+    }
+
+    /**
+     * Sets the agents that it can give work to, each as {@link SubAgent#of(Agent)}.
+     *
+     * @param agents the agents; none by default
+     * @return this builder
+     */
+    public Builder subAgents(Agent... agents) {
+      return subAgents(Stream.of(agents).map(SubAgent::of).toArray(SubAgent[]::new));
+    }
+
+    /**
+     * Sets the agents that it can give work to. Two names that are the same, of tools or
+     * sub-agents, are refused by {@link #build()}.
+     *
+     * @param agents the agents; none by default
+     * @return this builder
+     */
+    public Builder subAgents(SubAgent... agents) {
+      this.subAgents = List.of(agents);
+      return this;
+    }
+
+    private ToolSet allTools() {
+      if (subAgents.isEmpty()) {
+        return tools;
+      }
+      List<Tool> all = new ArrayList<>(tools.tools());
+      subAgents.forEach(each -> all.add(each.tool()));
+      return ToolSet.of(all);
     }
 
     /**
@@ -540,6 +590,7 @@ public final class Agent {
      * Makes the agent.
      *
      * @return the agent
+     * @throws InvalidRequestException if a tool and a sub-agent, or two sub-agents, have one name
      */
     public Agent build() {
       return new Agent(this);

@@ -12,7 +12,6 @@ import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
@@ -52,6 +51,7 @@ import java.util.Set;
  * guessed.
  */
 final class AgentDriver {
+  private final LiveInvocation live;
   private final Agent agent;
   private final Operation operation;
   private final CancelWatch cancel;
@@ -60,6 +60,7 @@ final class AgentDriver {
   private final RunEnd ends;
   private final Approvals approvals;
   private final LateEnds lateEnds;
+  private final ChildRuns children;
   private final AgentShow show;
   private final String runId;
   private final ToolCaller caller;
@@ -71,8 +72,15 @@ final class AgentDriver {
   private final List<RunEvent> answered = new ArrayList<>();
 
   private int toolRuns;
+  private boolean parallel; // what the model says that answered last, as far as this driver knows
 
-  AgentDriver(LiveInvocation invocation, RunLog log, Approvals approvals, LateEnds lateEnds) {
+  AgentDriver(
+      LiveInvocation invocation,
+      RunLog log,
+      Approvals approvals,
+      LateEnds lateEnds,
+      ChildRuns children) {
+    this.live = invocation;
     this.agent = invocation.agent();
     this.operation = invocation.operation();
     this.limits = invocation.limits();
@@ -82,6 +90,7 @@ final class AgentDriver {
     this.log = log;
     this.approvals = approvals;
     this.lateEnds = lateEnds;
+    this.children = children;
     this.runId = log.state().run().runId();
     RunStarted started = log.state().started();
     this.caller =
@@ -151,7 +160,7 @@ final class AgentDriver {
   private void endCancel() {
     if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
       write(List.of()); // an answer that was paid for
-      append(List.of(log.endOfCancel(attemptsOfThisStep())));
+      append(log.endOfCancel(attemptsOfThisStep()));
     }
   }
 
@@ -236,7 +245,8 @@ final class AgentDriver {
       Usage usage = state.usage().plus(answer.response().usage());
       write(List.of(new RunCompleted(state.text() + message.text(), number, usage)));
     } else {
-      run(opened(number, message.toolCalls()), answer.parallelToolCalls());
+      parallel = answer.parallelToolCalls();
+      run(CallState.fresh(message.toolCalls(), number));
     }
   }
 
@@ -284,17 +294,10 @@ final class AgentDriver {
             List.of()));
   }
 
-  private static List<CallState> opened(int step, List<ToolCall> calls) {
-    List<CallState> open = new ArrayList<>(calls.size());
-    for (int ordinal = 0; ordinal < calls.size(); ordinal++) {
-      open.add(CallState.fresh(calls.get(ordinal), step, ordinal));
-    }
-    return open;
-  }
-
   /**
-   * Goes on with calls that an earlier driver, or a decision, left to be done. One after the other
-   * unless the agent says otherwise: whether the model meant them to overlap is not known any more.
+   * Goes on with calls that an earlier driver, a decision or a child run left to be done. What an
+   * earlier driver left is done one after the other unless the agent says otherwise: whether the
+   * model meant the calls to overlap is not known any more.
    */
   private void settle() {
     write(List.of());
@@ -302,7 +305,7 @@ final class AgentDriver {
     if (waitsForVerdicts(step, Set.of()) || endsAsIntended() || log.state().calls().isEmpty()) {
       return;
     }
-    run(log.state().calls(), false);
+    run(log.state().calls());
   }
 
   /** Asks about each call that an earlier driver left in doubt. */
@@ -319,7 +322,7 @@ final class AgentDriver {
    * Judges the open calls, writes what follows from that, and runs what may run. One call that
    * waits for an approval keeps the whole batch from running.
    */
-  private void run(List<CallState> open, boolean parallel) {
+  private void run(List<CallState> open) {
     int step = open.getFirst().step();
     OperationTrace trace = operation.trace();
     Preflight preflight =
@@ -330,7 +333,11 @@ final class AgentDriver {
       write(events);
       return;
     }
-    limits.beforeTools(log.state(), answered, preflight.runs(), operation);
+    limits.beforeTools(log.state(), answered, preflight, operation);
+    if (preflight.child().isPresent()) {
+      attend(preflight.child().get(), events);
+      return;
+    }
     ToolRunner runner = operation.tools(parallel, caller, journal);
     events.addAll(journal.intents(runner.firstWave(preflight.runs())));
     write(events);
@@ -339,6 +346,33 @@ final class AgentDriver {
     }
     journal.underWay.clear();
     conclude(step, runner, preflight.runs(), runner.run(preflight.runs()));
+  }
+
+  /** Runs the child run that answers a call until that ends or waits. */
+  private void attend(ChildCall child, List<RunEvent> events) {
+    if (child.call().child().isEmpty()) {
+      events.add(children.begins(child));
+      toolRuns++;
+    }
+    write(events);
+    if (!goesOn()) {
+      return;
+    }
+    List<RunEvent> left = children.attend(live, log.state(), child.subAgent());
+    try {
+      write(left);
+    } catch (LimitExceededException full) {
+      write(ChildRuns.withoutText(left)); // its end must be known here
+      throw full;
+    }
+    if (ChildRuns.failed(left) && agent.toolExecution().stopOnError()) {
+      throw stopped(child.subAgent().name());
+    }
+  }
+
+  private ToolFailedException stopped(String tool) {
+    return new ToolFailedException(
+        "Tool \"%s\" failed and the agent stops on errors.".formatted(tool), operation.trace());
   }
 
   /** Looks at how a batch ended and lets the run go on, wait or fail. */
@@ -370,9 +404,7 @@ final class AgentDriver {
       return; // what comes next is the end
     }
     if (failed.isPresent() && agent.toolExecution().stopOnError()) {
-      throw new ToolFailedException(
-          "Tool \"%s\" failed and the agent stops on errors.".formatted(failed.get().tool().name()),
-          operation.trace());
+      throw stopped(failed.get().tool().name());
     }
     if (ends.stream().anyMatch(ToolEnd.CutOff.class::isInstance)) {
       throw new IllegalStateException("Cut off without a reason.");
@@ -440,8 +472,12 @@ final class AgentDriver {
     takeInCancel();
     if (goesOn()) {
       Set<String> awaited = RunEnd.needingVerdicts(log.state());
+      RunEvent end = ends.after(log, kind, message, attemptsOfThisStep(), awaited);
       List<RunEvent> events = new ArrayList<>(why);
-      events.add(ends.after(log, kind, message, attemptsOfThisStep(), awaited));
+      if (RunEnd.isForGood(end)) {
+        events.addAll(log.endOfChildren());
+      }
+      events.add(end);
       write(events);
     }
     endCancel(); // also if the failure came too late

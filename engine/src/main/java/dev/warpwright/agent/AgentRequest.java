@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,8 @@ public final class AgentRequest {
   private final Optional<String> idempotencyKey;
   private final Invocation invocation;
   private final Map<String, String> metadata;
+  private final Optional<Handoff> handoff;
+  private final Optional<String> childOf;
 
   private AgentRequest(Builder builder) {
     this.agent = builder.agent;
@@ -35,6 +38,23 @@ public final class AgentRequest {
     this.idempotencyKey = Optional.ofNullable(builder.idempotencyKey);
     this.invocation = builder.invocation;
     this.metadata = builder.metadata;
+    this.handoff = Optional.ofNullable(builder.handoff);
+    this.childOf = Optional.ofNullable(builder.childOf);
+    handoff.ifPresent(this::requireFits);
+  }
+
+  private void requireFits(Handoff given) {
+    if (!given.from().scope().equals(scope)) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_SCOPE,
+          "A handoff stays in its scope, but run " + given.from() + " is in another one.");
+    }
+    if (given.toAgentId().isPresent() && !given.toAgentId().get().equals(agent.id())) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Handoff %s is meant for the agent \"%s\" and cannot go to \"%s\"."
+              .formatted(given.id(), given.toAgentId().get(), agent.id()));
+    }
   }
 
   /**
@@ -126,6 +146,27 @@ public final class AgentRequest {
     return metadata;
   }
 
+  /**
+   * What another run hands over to this one.
+   *
+   * @return the handoff
+   */
+  public Optional<Handoff> handoff() {
+    return handoff;
+  }
+
+  /** What the run begins with behind the agent's instructions. */
+  List<Message> begun() {
+    return handoff
+        .map(given -> Stream.concat(given.messages().stream(), messages.stream()).toList())
+        .orElse(messages);
+  }
+
+  /** The run from which it comes: whose child it is, or that hands over to it. */
+  Optional<String> parent() {
+    return handoff.map(given -> given.from().runId()).or(() -> childOf);
+  }
+
   /** Shows agent and run id. */
   @Override
   public String toString() {
@@ -141,6 +182,8 @@ public final class AgentRequest {
     private @Nullable String idempotencyKey;
     private Invocation invocation = Invocation.DEFAULT;
     private Map<String, String> metadata = Map.of();
+    private @Nullable Handoff handoff;
+    private @Nullable String childOf;
 
     private Builder(Agent agent, List<Message> messages) {
       this.agent = Objects.requireNonNull(agent, "agent");
@@ -225,9 +268,28 @@ public final class AgentRequest {
     }
 
     /**
+     * Goes on with what another run hands over: its summary and context stand before the messages
+     * of this request.
+     *
+     * @param handoff the handoff, of a run in the same scope and for this agent
+     * @return this builder
+     */
+    public Builder handoff(Handoff handoff) {
+      this.handoff = Objects.requireNonNull(handoff, "handoff");
+      return this;
+    }
+
+    /** Makes it a child run. */
+    Builder childOf(String runId) {
+      this.childOf = runId;
+      return this;
+    }
+
+    /**
      * Makes the request.
      *
      * @return the request
+     * @throws InvalidRequestException if a handoff comes from another scope or is for another agent
      */
     public AgentRequest build() {
       return new AgentRequest(this);

@@ -4,6 +4,7 @@ import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.RunFailedException;
+import dev.warpwright.model.Usage;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.LoggedEvent;
@@ -52,12 +53,21 @@ public record AgentResult(
   }
 
   /**
-   * What the run cost so far, over all its invocations.
+   * What the run and its child runs cost so far, over all invocations.
    *
    * @return the total of all model calls, failed ones included; empty if costs are not accounted
    */
   public Optional<CostTotal> cost() {
-    return state.cost();
+    return state.totalCost();
+  }
+
+  /**
+   * The tokens of the run and of its child runs that have ended.
+   *
+   * @return the usage of all answered steps
+   */
+  public Usage usage() {
+    return state.totalUsage();
   }
 
   /**
@@ -90,8 +100,8 @@ public record AgentResult(
   /**
    * The approvals that the run waits for.
    *
-   * @return the requests; decide them with {@link Agents#resume(Agent, RunKey,
-   *     ApprovalDecision...)}
+   * @return the requests, those of its child runs included; decide them with {@link
+   *     Agents#resume(Agent, RunKey, ApprovalDecision...)}
    */
   public List<ApprovalRequested> pendingApprovals() {
     return state.pendingApprovals();
@@ -116,16 +126,16 @@ public record AgentResult(
     return switch (status()) {
       case COMPLETED -> this;
       case FAILED -> throw failure().orElseThrow();
-      case WAITING ->
-          throw new RunFailedException(
-              FailureKind.UNFINISHED,
-              "Run %s waits.".formatted(run()),
-              run().runId(),
-              true);
       case WAITING_APPROVAL ->
           throw new RunFailedException(
               FailureKind.UNFINISHED,
               "Run %s waits for %d approvals.".formatted(run(), pendingApprovals().size()),
+              run().runId(),
+              true);
+      case WAITING ->
+          throw new RunFailedException(
+              FailureKind.UNFINISHED,
+              "Run %s waits for a child run that needs a verdict.".formatted(run()),
               run().runId(),
               true);
       case NEEDS_RECONCILIATION ->

@@ -19,6 +19,8 @@ import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.StepStarted;
@@ -130,6 +132,12 @@ final class AgentShow {
             .forEach(shown -> show(new Output(shown)));
       }
       case ApprovalRequested request -> show(new ApprovalRequest(request));
+      case ChildStarted begun -> show(new ToolStart(step, asked(begun.callId()), 1));
+      case ChildFinished end ->
+          finished(
+              new ToolResult(end.callId(), asked(end.callId()).name(), end.output(), end.failed()),
+              true,
+              end.duration());
       case ToolFinished end ->
           finished(
               new ToolResult(end.callId(), end.tool(), end.output(), end.error()),
@@ -153,14 +161,13 @@ final class AgentShow {
   }
 
   private ToolResult found(ToolReconciled verdict) {
-    String tool =
-        asked.stream()
-            .filter(call -> call.id().equals(verdict.callId()))
-            .map(ToolCall::name)
-            .findFirst()
-            .orElseThrow();
+    String tool = asked(verdict.callId()).name();
     Json output = verdict.output().orElse(Json.of(null));
     return new ToolResult(verdict.callId(), tool, output, verdict.verdict() == Verdict.FAILED);
+  }
+
+  private ToolCall asked(String callId) {
+    return asked.stream().filter(call -> call.id().equals(callId)).findFirst().orElseThrow();
   }
 
   private void stepFinished() {

@@ -51,6 +51,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +80,7 @@ public final class Agents {
   private final RunStore store;
   private final TimeSource time;
   private final Approvals approvals;
+  private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
 
   private Agents(Builder builder) {
@@ -86,6 +88,7 @@ public final class Agents {
     this.store = Objects.requireNonNullElseGet(builder.store, RunStore::inMemory);
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
+    this.children = new ChildRuns(this, store, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
   }
 
@@ -208,7 +211,7 @@ public final class Agents {
    */
   public AgentResult run(AgentRequest request) {
     Work work = starting(request);
-    return call(request.agent(), request.messages(), request.invocation(), work);
+    return call(request.agent(), request.begun(), request.invocation(), work);
   }
 
   /**
@@ -227,15 +230,18 @@ public final class Agents {
    */
   public AgentStream stream(AgentRequest request) {
     Work work = starting(request);
-    return stream(request.agent(), request.messages(), request.invocation(), work);
+    return stream(request.agent(), request.begun(), request.invocation(), work);
   }
 
   /** What a request comes to; checks it. */
   private Work starting(AgentRequest request) {
     Map<String, String> fingerprint = Fingerprint.of(request);
     NewRun checked = checked(request, fingerprint);
-    return live ->
-        start(live, new NewRun(checked.run(), time.now(), checked.started()), fingerprint);
+    Joining joining =
+        new Joining(
+            (state, operation) -> requireSame(state, fingerprint, operation.trace()),
+            state -> List.of());
+    return live -> start(live, new NewRun(checked.run(), time.now(), checked.started()), joining);
   }
 
   private NewRun checked(AgentRequest request, Map<String, String> fingerprint) {
@@ -282,7 +288,7 @@ public final class Agents {
               .flatMap(key -> store.find(request.scope(), key, deadline))
               .orElseThrow(() -> e);
       RunState state = RunState.of(store.load(taken, 1, deadline));
-      requireSame(taken, state.started().fingerprint(), fingerprint, OperationTrace.NONE);
+      requireSame(state, fingerprint, OperationTrace.NONE);
       return taken;
     }
   }
@@ -330,10 +336,57 @@ public final class Agents {
                     taken.run(),
                     taken.owner(),
                     until -> RunLog.open(store, taken.run(), taken.owner(), time, until),
-                    List.of()));
+                    state -> List.of()));
   }
 
-  private AgentResult start(LiveInvocation live, NewRun fresh, Map<String, String> fingerprint) {
+  /**
+   * Starts a child run, or joins it if it exists, in the operation of its parent: waits for whoever
+   * drives it, drives it on if it was left, and gives it the decisions that it waits for.
+   *
+   * @param parent the parent's invocation
+   * @param request what the child is asked, under a run id and an idempotency key
+   * @param decisions what was decided on the approvals that it waits for
+   * @return how it was left
+   */
+  AgentResult child(
+      LiveInvocation parent,
+      AgentRequest request,
+      Function<RunState, List<ApprovalDecision>> decisions) {
+    RunStarted started = started(request, Fingerprint.of(request), false);
+    RunLog.requireFits(started);
+    RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
+    Agent agent = request.agent();
+    Joining joining =
+        new Joining(
+            (state, operation) -> requireBoundTo(agent, state.run(), state.started()), decisions);
+    Invocation invocation = request.invocation();
+    invocation.requireContextOf(agent);
+    RunLimits limits = new RunLimits(agent, invocation, time);
+    try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+        Operation operation =
+            gateway.open(
+                NAME,
+                modelRequest(agent, request.begun(), limits, invocation, cancel),
+                parent.operation())) {
+      limits.requireCheckable(operation);
+      AgentShow show = AgentShow.none(operation);
+      LiveInvocation live =
+          new LiveInvocation(agent, invocation, true, operation, limits, cancel, show);
+      return start(live, new NewRun(run, time.now(), started), joining);
+    }
+  }
+
+  /**
+   * How somebody joins a run that exists.
+   *
+   * @param check refuses a run that is another one than was asked for
+   * @param decisions what was decided on the approvals that it waits for
+   */
+  private record Joining(
+      BiConsumer<RunState, Operation> check,
+      Function<RunState, List<ApprovalDecision>> decisions) {}
+
+  private AgentResult start(LiveInvocation live, NewRun fresh, Joining joining) {
     Deadline deadline = live.operation().deadline();
     return switch (store.create(fresh, deadline)) {
       case RunStore.Claim.Won(Writer owner) ->
@@ -347,7 +400,7 @@ public final class Agents {
                 hold.begins(log);
                 return drive(live, log, hold);
               });
-      case RunStore.Claim.Taken(RunKey taken) -> attach(live, taken, fingerprint);
+      case RunStore.Claim.Taken(RunKey taken) -> attach(live, taken, joining);
     };
   }
 
@@ -521,8 +574,7 @@ public final class Agents {
       requireNotInterrupted(operation);
       limits.requireCheckable(operation);
       AgentShow show = AgentShow.none(operation);
-      return work.in(
-          new LiveInvocation(agent, operation, limits, cancel, show, invocation.context()));
+      return work.in(new LiveInvocation(agent, invocation, false, operation, limits, cancel, show));
     }
   }
 
@@ -546,7 +598,7 @@ public final class Agents {
               Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
               AgentShow show = AgentShow.to(operation, reader, left::set);
               return work.in(
-                  new LiveInvocation(agent, operation, limits, cancel, show, invocation.context()));
+                  new LiveInvocation(agent, invocation, false, operation, limits, cancel, show));
             }
           });
     } catch (RuntimeException | Error e) {
@@ -565,6 +617,7 @@ public final class Agents {
       Operation operation) {
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
+      children.requireThere(state, operation.deadline());
       var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions, time.now()));
       store.adopt(log, state.standing(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
@@ -607,7 +660,7 @@ public final class Agents {
             }
             return log;
           },
-          decisions);
+          state -> decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -634,7 +687,7 @@ public final class Agents {
    *     else it asks for
    */
   private static boolean isImport(AgentRequest request) {
-    boolean imported = PortableHistory.of(request.messages()).hasTools();
+    boolean imported = PortableHistory.of(request.begun()).hasTools();
     if (imported) {
       refuseInImport("a runId", request.runId());
       refuseInImport("an idempotencyKey", request.idempotencyKey());
@@ -702,7 +755,7 @@ public final class Agents {
     Agent agent = request.agent();
     List<Message> messages = new ArrayList<>();
     agent.instructions().map(Message::system).ifPresent(messages::add);
-    messages.addAll(request.messages());
+    messages.addAll(request.begun());
     return new RunStarted(
         agent.id(),
         agent.version(),
@@ -716,7 +769,9 @@ public final class Agents {
             ? Optional.empty()
             : Optional.of(agent.maxStateBytes()),
         imported,
-        Optional.empty());
+        Optional.empty(),
+        request.parent(),
+        request.handoff().map(Handoff::recorded));
   }
 
   /** Work on an owned run. */
@@ -731,7 +786,8 @@ public final class Agents {
   private AgentResult owned(LiveInvocation live, RunKey run, Writer owner, OwnedWork work) {
     Operation operation = live.operation();
     AgentResult result;
-    try (Hold hold = new Hold(store, run, owner, time, live.cancel().isOfWorker(), this::tell);
+    boolean ofWorker = live.cancel().isOfWorker();
+    try (Hold hold = new Hold(store, run, owner, time, ofWorker, needed -> tell(live, needed));
         operation) {
       live.cancel().begins(run);
       result = work.run(hold);
@@ -740,8 +796,13 @@ public final class Agents {
     return result.driven() ? result.ran(operation.tasks()) : result;
   }
 
-  /** Tells the listener, on a thread of its own. */
-  private void tell(DecisionNeeded needed) {
+  /** Tells the listener, on a thread of its own, of what is to be decided in this run itself. */
+  private void tell(LiveInvocation live, DecisionNeeded needed) {
+    boolean inChild = needed.status() == RunStatus.WAITING;
+    boolean inParent = live.child() && needed.status() == RunStatus.WAITING_APPROVAL;
+    if (inChild || inParent) {
+      return;
+    }
     onDecisionNeeded.ifPresent(
         listener ->
             tasks()
@@ -753,7 +814,8 @@ public final class Agents {
   }
 
   private AgentResult drive(LiveInvocation live, RunLog log, Hold hold) {
-    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds());
+    children.joinCancelOfParent(log, live.operation().deadline());
+    AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), children);
     driver.drive();
     return new AgentResult(
         log.state(),
@@ -774,7 +836,7 @@ public final class Agents {
       RunKey run,
       Writer owner,
       Opening opening,
-      List<ApprovalDecision> decisions) {
+      Function<RunState, List<ApprovalDecision>> decisions) {
     return owned(
         live,
         run,
@@ -784,7 +846,7 @@ public final class Agents {
           requireBoundTo(live.agent(), run, log.state().started());
           live.show().begins(log);
           hold.begins(log);
-          if (goOn(live, log, decisions)) {
+          if (goOn(live, log, decisions.apply(log.state()))) {
             return drive(live, log, hold);
           }
           live.show().written(log);
@@ -832,7 +894,7 @@ public final class Agents {
   }
 
   /** Why a run that nobody drives can go on now; empty if it has ended or still waits. */
-  private static Optional<String> causeToGoOn(Agent agent, RunState state, boolean decided) {
+  private Optional<String> causeToGoOn(Agent agent, RunState state, boolean decided) {
     return switch (state.status()) {
       case COMPLETED -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
@@ -840,13 +902,25 @@ public final class Agents {
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
-      case WAITING -> Optional.empty(); // flows only
-      case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
+      case WAITING -> movedOn(agent, state);
+      case WAITING_APPROVAL ->
+          decided ? Optional.of("approvals were decided") : movedOn(agent, state);
       case NEEDS_RECONCILIATION ->
           state.calls().stream().filter(CallState::needsVerdict).allMatch(c -> canAsk(agent, c))
               ? Optional.of("the tools can be asked what became of their calls")
               : Optional.empty();
     };
+  }
+
+  private Optional<String> movedOn(Agent agent, RunState state) {
+    return children.haveMovedOn(agent, state)
+        ? Optional.of("a child run has moved on")
+        : Optional.empty();
+  }
+
+  /** Whether a run that nobody drives can go on without new decisions. */
+  boolean canGoOn(Agent agent, RunState state) {
+    return causeToGoOn(agent, state, approvals.areDecided(state)).isPresent();
   }
 
   private static boolean canAsk(Agent agent, CallState call) {
@@ -863,15 +937,16 @@ public final class Agents {
    * <p>A caller that waited for another driver takes what that one left, failures too; only a run
    * whose driver is gone is driven on.
    */
-  private AgentResult attach(LiveInvocation live, RunKey run, Map<String, String> fingerprint) {
+  private AgentResult attach(LiveInvocation live, RunKey run, Joining joining) {
     Operation operation = live.operation();
     boolean waited = false;
     while (true) {
       List<LoggedEvent> log = load(run, operation);
       RunState state = RunState.of(log);
-      requireSame(run, state.started().fingerprint(), fingerprint, operation.trace());
+      joining.check().accept(state, operation);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
-      if (leaveIt || causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
+      boolean decided = !joining.decisions().apply(state).isEmpty();
+      if (!decided && (leaveIt || !canGoOn(live.agent(), state))) {
         return asItStands(log);
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
@@ -881,7 +956,7 @@ public final class Agents {
             run,
             owner.get(),
             until -> RunLog.open(store, log, owner.get(), time, until),
-            List.of());
+            joining.decisions());
       }
       awaitRelease(run, operation);
       waited = true;
@@ -920,9 +995,9 @@ public final class Agents {
         operation.trace().ofRun(run.runId()));
   }
 
-  private static void requireSame(
-      RunKey run, Map<String, String> recorded, Map<String, String> asked, OperationTrace trace) {
-    List<String> differences = Fingerprint.differences(recorded, asked);
+  private static void requireSame(RunState state, Map<String, String> asked, OperationTrace trace) {
+    RunKey run = state.run();
+    List<String> differences = Fingerprint.differences(state.started().fingerprint(), asked);
     if (!differences.isEmpty()) {
       throw new ConflictException(
           "The idempotency key belongs to run %s, which was asked something else: it differs in %s."

@@ -12,6 +12,7 @@ import dev.warpwright.run.Decisions;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunState.Approval;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Makes requests for approval, bound by a digest to exactly what is to be approved and signed if
@@ -69,6 +71,58 @@ final class Approvals {
         signature);
   }
 
+  /** The request in a parent's log that stands for one of the child run that answers a call. */
+  ApprovalRequested promote(String runId, CallState call, ApprovalRequested ofChild) {
+    return ApprovalSignatures.sign(promoted(runId, call, ofChild, Optional.empty()), signer);
+  }
+
+  /** The id of the request that stands for one of a child run. */
+  static String promotedId(String runId, CallState call, ApprovalRequested ofChild) {
+    return promoted(runId, call, ofChild, Optional.empty()).requestId();
+  }
+
+  private static ApprovalRequested promoted(
+      String runId, CallState call, ApprovalRequested ofChild, Optional<String> signature) {
+    String childRunId = call.child().orElseThrow().childRunId();
+    Map<String, Object> subject = new LinkedHashMap<>();
+    subject.put("runId", runId);
+    subject.put("step", call.step());
+    subject.put("toolCallId", call.call().id());
+    subject.put("childRunId", childRunId);
+    subject.put("childRequestId", ofChild.requestId());
+    subject.put("childDigest", ofChild.digest());
+    String hex = Digest.hex(Json.of(subject).canonical());
+    return new ApprovalRequested(
+        "subapproval_" + hex,
+        "sha256:" + hex,
+        call.step(),
+        call.call().id(),
+        ofChild.tool(),
+        ofChild.toolVersion(),
+        ofChild.arguments(),
+        ofChild.expiresAt(),
+        signature,
+        Optional.of(new ApprovalRequested.OfChild(childRunId, ofChild.requestId())));
+  }
+
+  /**
+   * Refuses a decision on something else than what a child run asks for.
+   *
+   * @param decided the request that stands for it, with the decision
+   * @param ofChild what the child asks for
+   * @throws InvalidRequestException if the two do not fit, or a signature does not match
+   */
+  void requirePromoted(Approval decided, String runId, CallState call, ApprovalRequested ofChild) {
+    ApprovalRequested asked = decided.request();
+    if (!asked.equals(promoted(runId, call, ofChild, asked.signature()))) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "The approval %s of tool \"%s\" no longer matches what the child run asks for."
+              .formatted(asked.requestId(), ofChild.tool()));
+    }
+    ApprovalSignatures.requireAuthentic(decided, signer);
+  }
+
   /** Whether nobody needs to decide any more: nothing is pending, or it has expired. */
   boolean areDecided(RunState state) {
     return Decisions.areAllMade(state, time.now());
@@ -95,6 +149,9 @@ final class Approvals {
       if (call.result().isEmpty()) {
         requireAuthentic(call);
       }
+      if (call.awaitsChild()) {
+        promotedFor(call, state).forEach(a -> ApprovalSignatures.requireAuthentic(a, signer));
+      }
     }
     requireMatching(state, agent);
   }
@@ -106,6 +163,13 @@ final class Approvals {
    */
   void requireAuthentic(CallState call) {
     ApprovalSignatures.requireAuthentic(call, signer);
+  }
+
+  private static Stream<Approval> promotedFor(CallState call, RunState state) {
+    return state.approvals().stream()
+        .filter(
+            approval ->
+                approval.request().child().filter(c -> call.awaitsChild(c.runId())).isPresent());
   }
 
   private static void requireMatching(RunState state, Agent agent) {

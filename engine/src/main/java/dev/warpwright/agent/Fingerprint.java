@@ -45,6 +45,15 @@ final class Fingerprint {
                 agent.temperature().toString(),
                 agent.maxTokens().toString())));
     addOptional(parts, agent);
+    request
+        .handoff()
+        .ifPresent(
+            given -> {
+              parts.put("handoff", digest(List.of(given.id(), given.from().runId())));
+              parts.put(
+                  "handoffMessages",
+                  digest(given.messages().stream().map(Fingerprint::plain).toList()));
+            });
     return parts;
   }
 

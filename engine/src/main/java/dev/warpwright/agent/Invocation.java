@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What belongs to one invocation of a run and not to the run: how long it may take, how it is
  * cancelled, who pays, which limits it holds the run to, what its tools need of the program.
- * Nothing of it is stored; a resume is an
- * invocation with options of its own. Immutable.
+ * Nothing of it is stored; a resume is an invocation with options of its own. Immutable.
  *
  * {@snippet :
  * Invocation invocation =
@@ -119,6 +118,19 @@ public final class Invocation {
                   agent.contextType().map(Class::getName).orElse("none"),
                   context.map(given -> given.getClass().getName()).orElse("none")));
     }
+  }
+
+  /**
+   * The options of a child run: its time and its cancel come to it through the task tree, and its
+   * limits are those of its agent.
+   */
+  Invocation ofChild(Agent agent) {
+    Builder child = builder();
+    budgetScope.ifPresent(child::budgetScope);
+    context
+        .filter(given -> agent.contextType().filter(type -> type.isInstance(given)).isPresent())
+        .ifPresent(child::context);
+    return child.build();
   }
 
   /** Shows the timeout; a scope and a context may be private. */

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -33,6 +34,8 @@ final class Preflight {
   private final List<RunEvent> events = new ArrayList<>();
   private final List<ToolRun> runs = new ArrayList<>();
   private final Set<String> awaited = new HashSet<>();
+  private Optional<ChildCall> child = Optional.empty();
+  private boolean barred; // by a call of a sub-agent, which nothing overlaps
 
   private Preflight(Agent agent, ToolCaller caller, Approvals approvals, OperationTrace trace) {
     this.agent = agent;
@@ -65,9 +68,25 @@ final class Preflight {
     return events;
   }
 
-  /** The calls that may run now. */
+  /** The calls of tools that may run now: those before the first call of a sub-agent. */
   List<ToolRun> runs() {
     return runs;
+  }
+
+  /** The call of a sub-agent that is the next to be answered, if there is no run before it. */
+  Optional<ChildCall> child() {
+    return child;
+  }
+
+  /** Whether there is anything to run. */
+  boolean hasWork() {
+    return !runs.isEmpty() || child.isPresent();
+  }
+
+  /** How many of the calls that may run now were never begun. */
+  long newCalls() {
+    long tools = runs.stream().filter(run -> run.attempt() == 1).count();
+    return tools + child.filter(next -> next.call().child().isEmpty()).stream().count();
   }
 
   /** The requests for approval without a decision; while there are any, nothing runs. */
@@ -80,8 +99,8 @@ final class Preflight {
     if (call.isDenied()) {
       String reason = call.decision().orElseThrow().reason().map(why -> ": " + why).orElse(".");
       refuse(call, "The call was not approved" + reason);
-    } else if (call.isInDoubt()) {
-      runs.add(run(call, begun(call)));
+    } else if (call.isInDoubt() || call.awaitsChild()) {
+      next(call, begun(call));
     } else {
       switch (agent.tools().check(call.call(), caller)) {
         case CheckedCall.Refused(ToolCall checked, String message) -> unusable(call, message);
@@ -128,7 +147,23 @@ final class Preflight {
       events.add(request);
       awaited.add(request.requestId());
     } else {
+      next(call, tool);
+    }
+  }
+
+  /** What may run now, or behind a sub-agent: that is judged again when it has ended. */
+  private void next(CallState call, Tool tool) {
+    if (barred) {
+      return;
+    }
+    Optional<SubAgent> subAgent = agent.subAgent(tool.name());
+    if (subAgent.isEmpty()) {
       runs.add(run(call, tool));
+      return;
+    }
+    barred = true;
+    if (runs.isEmpty()) {
+      child = Optional.of(new ChildCall(call, subAgent.get()));
     }
   }
 

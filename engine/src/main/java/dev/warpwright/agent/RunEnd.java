@@ -2,7 +2,6 @@ package dev.warpwright.agent;
 
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
-import dev.warpwright.run.CallState;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.RunFailed;
@@ -15,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * What is written when something keeps a run from going on: its end or, while the outcome of a tool
@@ -53,6 +51,13 @@ final class RunEnd {
     return awaited.isEmpty()
         ? timedOut.<RunEvent>map(end -> end).orElseGet(failed::orElseThrow)
         : new RunSuspended(RunSuspended.Reason.RECONCILIATION, sorted(awaited), failed, timedOut);
+  }
+
+  /**
+   * Whether nothing can follow an event: the run has timed out, or failed and cannot be resumed.
+   */
+  static boolean isForGood(RunEvent end) {
+    return end instanceof RunTimedOut || (end instanceof RunFailed failed && !failed.resumable());
   }
 
   /** That the run waits for verdicts, and would go on otherwise. */

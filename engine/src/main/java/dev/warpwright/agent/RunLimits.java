@@ -10,7 +10,6 @@ import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunTotals;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
-import dev.warpwright.tool.ToolRun;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -113,12 +112,11 @@ final class RunLimits {
    * Checks that the budget allows tool calls.
    *
    * @param unwritten what is to be written with the intents: the answer that asks for the tools
-   * @param runs what is about to be begun
+   * @param next what is about to be begun
    * @throws LimitExceededException if a limit is passed or would be
    */
-  void beforeTools(
-      RunState state, List<RunEvent> unwritten, List<ToolRun> runs, Operation operation) {
-    if (policy.budget().isEmpty() || runs.isEmpty()) {
+  void beforeTools(RunState state, List<RunEvent> unwritten, Preflight next, Operation operation) {
+    if (policy.budget().isEmpty() || !next.hasWork()) {
       return;
     }
     RunTotals used = state.used(budget.includeChildRuns());
@@ -128,8 +126,9 @@ final class RunLimits {
       }
     }
     Allowance left = new Allowance(budget, used);
-    long begun = runs.stream().filter(run -> run.attempt() == 1).count();
-    left.passed().or(() -> left.refuseTools(begun)).ifPresent(why -> refuse(why, operation));
+    left.passed()
+        .or(() -> left.refuseTools(next.newCalls()))
+        .ifPresent(why -> refuse(why, operation));
   }
 
   private static void refuse(String why, Operation operation) {

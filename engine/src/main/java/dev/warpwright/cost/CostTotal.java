@@ -59,6 +59,32 @@ public record CostTotal(Status status, Optional<Money> amount, List<String> unkn
     }
   }
 
+  /**
+   * Adds another total.
+   *
+   * @param other what else was spent
+   * @return the sum; UNKNOWN if one of them is, or if they cannot be added
+   */
+  public CostTotal plus(CostTotal other) {
+    Set<String> reasons = new LinkedHashSet<>(unknownReasons);
+    reasons.addAll(other.unknownReasons);
+    if (!reasons.isEmpty()) {
+      return unknown(reasons);
+    }
+    Money mine = amount.orElseThrow();
+    Money more = other.amount.orElseThrow();
+    if (!mine.sameCurrency(more)) {
+      return unknown(Set.of("different-currencies"));
+    }
+    try {
+      boolean known = status == Status.KNOWN && other.status == Status.KNOWN;
+      return new CostTotal(
+          known ? Status.KNOWN : Status.ESTIMATED, Optional.of(mine.plus(more)), List.of());
+    } catch (ArithmeticException e) {
+      return unknown(Set.of("amount-overflow"));
+    }
+  }
+
   private static CostTotal unknown(Set<String> reasons) {
     return new CostTotal(Status.UNKNOWN, Optional.empty(), List.copyOf(reasons));
   }

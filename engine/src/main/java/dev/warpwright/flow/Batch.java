@@ -260,6 +260,67 @@ public final class Batch<T> {
     }
   }
 
+  /**
+   * Queues the runs of the items that have none yet, for whoever drives the agent's runs on the
+   * same store: a {@link dev.warpwright.run.Worker} of this or other processes. Blocks until each
+   * is queued durably; a batch that died meanwhile is simply queued again. The items' {@link
+   * #invocation} is not used, since the driver has its own.
+   *
+   * <p>An interrupt of the calling thread stops it; the interrupt flag is set again.
+   *
+   * @param agents on the store
+   * @return the runs of the items in their order, queued now or earlier; fewer if it was
+   *     interrupted
+   * @throws InvalidRequestException if two items have the same key or a key is blank; nothing was
+   *     queued
+   * @throws WarpwrightException if an item could not be queued; others may be
+   */
+  public List<RunKey> enqueue(Agents agents) {
+    List<RunKey> queued = new ArrayList<>(requireDistinctKeys());
+    List<Task<RunKey>> inFlight = new ArrayList<>();
+    try (TaskScope queueing = agents.tasks().open("batch", "queue batch " + key)) {
+      Iterator<? extends T> source = items.iterator();
+      while (source.hasNext() && !queueing.isCancelled()) {
+        while (source.hasNext() && inFlight.size() < maxConcurrency) {
+          T item = source.next();
+          String itemKey = keyOf.apply(item);
+          inFlight.add(
+              queueing.fork(
+                  "item",
+                  "item " + itemKey,
+                  Deadline.never(),
+                  () -> agents.enqueue(request(itemKey, item).build())));
+        }
+        queueing.join();
+        inFlight.forEach(task -> queued(task).ifPresent(queued::add));
+        inFlight.clear();
+      }
+    }
+    return queued;
+  }
+
+  /** The run of an item that was queued; empty if that was cut off. */
+  private static Optional<RunKey> queued(Task<RunKey> task) {
+    return switch (task.outcome()) {
+      case Outcome.Success<RunKey>(RunKey run) -> Optional.of(run);
+      case Outcome.Failure<RunKey>(RuntimeException failed) -> throw failed;
+      case Outcome.Failure<RunKey>(Error failed) -> throw failed;
+      case Outcome.Failure<RunKey>(Throwable failed) -> throw new IllegalStateException(failed);
+      case Outcome.Cancelled<RunKey> cutOff -> Optional.empty();
+      case Outcome.TimedOut<RunKey> cutOff -> Optional.empty();
+    };
+  }
+
+  private AgentRequest.Builder request(String itemKey, T item) {
+    Map<String, String> metadata = new HashMap<>(metadataOf.apply(item));
+    metadata.put(BATCH, key);
+    metadata.put(ITEM, itemKey);
+    return AgentRequest.builder(agent, promptOf.apply(item))
+        .scope(scope)
+        .idempotencyKey(runKey(key, itemKey))
+        .metadata(metadata);
+  }
+
   private int requireDistinctKeys() {
     Set<String> keys = new HashSet<>();
     for (T item : items) {
@@ -329,7 +390,8 @@ public final class Batch<T> {
     private Optional<BatchItem> process(String itemKey, T item) {
       long begin = time.nanoTime();
       try {
-        AgentResult result = agents.run(request(itemKey, item));
+        AgentResult result =
+            agents.run(request(itemKey, item).invocation(invocationOf.apply(item)).build());
         return Optional.of(item(itemKey, result, since(begin)));
       } catch (OperationCancelledException e) {
         return running.isCancelled() || Thread.currentThread().isInterrupted()
@@ -338,18 +400,6 @@ public final class Batch<T> {
       } catch (WarpwrightException e) {
         return Optional.of(failed(itemKey, e.kind(), String.valueOf(e.getMessage()), since(begin)));
       }
-    }
-
-    private AgentRequest request(String itemKey, T item) {
-      Map<String, String> metadata = new HashMap<>(metadataOf.apply(item));
-      metadata.put(BATCH, key);
-      metadata.put(ITEM, itemKey);
-      return AgentRequest.builder(agent, promptOf.apply(item))
-          .scope(scope)
-          .idempotencyKey(runKey(key, itemKey))
-          .invocation(invocationOf.apply(item))
-          .metadata(metadata)
-          .build();
     }
 
     private Duration since(long begin) {
@@ -429,7 +479,7 @@ public final class Batch<T> {
         cancelled
             ? Optional.of("The run was cancelled.")
             : failure.map(RunFailed::message).or(() -> timeout.map(Batch::message)),
-        result.state().usage(),
+        result.state().totalUsage(),
         work(result),
         duration);
   }
@@ -442,8 +492,8 @@ public final class Batch<T> {
     return switch (result.status()) {
       case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
-      case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
-      case QUEUED, WAITING, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
+      case NEEDS_RECONCILIATION, WAITING -> BatchItem.Outcome.NEEDS_RECONCILIATION;
+      case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
           BatchItem.Outcome.FAILED;
     };
   }

@@ -33,7 +33,7 @@ public record BatchItem(
     COMPLETED,
     /** Its run waits for approvals. */
     WAITING_APPROVAL,
-    /** Its run waits for a verdict on a tool whose outcome is unknown. */
+    /** Its run, or a child run of it, waits for a verdict on a tool whose outcome is unknown. */
     NEEDS_RECONCILIATION,
     /**
      * Its run failed, was cancelled or timed out, now or for good in an earlier invocation, or was refused.

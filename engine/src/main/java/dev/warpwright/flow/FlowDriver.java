@@ -18,7 +18,6 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunLog;
-import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Cancellation;
@@ -139,9 +138,7 @@ final class FlowDriver<I, O> {
     Optional<WarpwrightException> broken = drive.broken();
     switch (outcome) {
       case Outcome.Success<Json>(Json value) when broken.isEmpty() && drive.waits().isEmpty() -> {
-        drive
-            .notReached()
-            .stream()
+        drive.notReached().stream()
             .findFirst()
             .ifPresent(
                 call -> {
@@ -151,7 +148,8 @@ final class FlowDriver<I, O> {
       }
       case Outcome.Failure<Json>(Unwind unwind) when broken.isEmpty() -> left();
       case Outcome.Success<Json> swallowed when broken.isEmpty() -> left();
-      case Outcome.Failure<Json>(Throwable thrown) -> failed(broken.<Throwable>map(e -> e).orElse(thrown));
+      case Outcome.Failure<Json>(Throwable thrown) ->
+          failed(broken.<Throwable>map(e -> e).orElse(thrown));
       case Outcome.Success<Json> hidden -> failed(broken.orElseThrow());
       case Outcome.TimedOut<Json> late ->
           end(failure(FailureKind.DEADLINE, "The deadline of the invocation passed.", null));
@@ -171,7 +169,10 @@ final class FlowDriver<I, O> {
       return;
     }
     Reason reason =
-        waits.stream().map(FlowDrive.Wait::reason).min(Comparator.comparing(FlowDriver::rank)).get();
+        waits.stream()
+            .map(FlowDrive.Wait::reason)
+            .min(Comparator.comparing(FlowDriver::rank))
+            .get();
     List<String> awaited =
         waits.stream()
             .filter(wait -> wait.reason() == reason)
@@ -190,8 +191,9 @@ final class FlowDriver<I, O> {
     return switch (reason) {
       case RECONCILIATION -> 0;
       case APPROVAL -> 1;
-      case SIGNAL -> 2;
-      case TIMER -> 3;
+      case CHILD -> 2;
+      case SIGNAL -> 3;
+      case TIMER -> 4;
     };
   }
 

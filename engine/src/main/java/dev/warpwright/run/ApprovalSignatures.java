@@ -39,7 +39,8 @@ public final class ApprovalSignatures {
                     request.toolVersion(),
                     request.arguments(),
                     request.expiresAt(),
-                    Optional.of(holder.sign(content(request)))))
+                    Optional.of(holder.sign(content(request))),
+                    request.child()))
         .orElse(request);
   }
 
@@ -66,12 +67,27 @@ public final class ApprovalSignatures {
    *     missing or another one
    */
   public static void requireAuthentic(CallState call, Optional<ApprovalSigner> signer) {
-    if (signer.isEmpty() || call.approval().isEmpty()) {
+    call.approval()
+        .ifPresent(
+            request -> requireAuthentic(new RunState.Approval(request, call.decision()), signer));
+  }
+
+  /**
+   * Refuses an approval that the signer has not signed, or not like this.
+   *
+   * @param approval the request and the decision, if there is one
+   * @param signer the signer, if there is one
+   * @throws InvalidRequestException if the signature of the request, or of the decision on it, is
+   *     missing or another one
+   */
+  public static void requireAuthentic(RunState.Approval approval, Optional<ApprovalSigner> signer) {
+    if (signer.isEmpty()) {
       return;
     }
-    ApprovalRequested request = call.approval().get();
+    ApprovalRequested request = approval.request();
     require(signer.get(), request, "request", content(request), request.signature());
-    call.decision()
+    approval
+        .decision()
         .ifPresent(
             decision ->
                 require(

@@ -4,8 +4,11 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.tool.EffectClass;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -19,6 +22,7 @@ import java.util.Optional;
  * @param started the latest intent to run it
  * @param notExecuted whether it was found out that the latest intent was not carried out
  * @param suspended whether the run was suspended over the unknown outcome of the latest intent
+ * @param child the child run that answers it, once it has begun
  * @param result its result, once there is one
  */
 public record CallState(
@@ -30,6 +34,7 @@ public record CallState(
     Optional<ToolStarted> started,
     boolean notExecuted,
     boolean suspended,
+    Optional<ChildStarted> child,
     Optional<ToolResult> result) {
   /**
    * A call of which nothing has happened yet.
@@ -39,7 +44,7 @@ public record CallState(
    * @param ordinal its place among the calls of the step
    * @return the state
    */
-  public static CallState fresh(ToolCall call, int step, int ordinal) {
+  static CallState fresh(ToolCall call, int step, int ordinal) {
     return new CallState(
         call,
         step,
@@ -49,7 +54,23 @@ public record CallState(
         Optional.empty(),
         false,
         false,
+        Optional.empty(),
         Optional.empty());
+  }
+
+  /**
+   * The calls of an answer of which nothing has happened yet.
+   *
+   * @param asked what the answer asks for
+   * @param step the step
+   * @return the states, in the same order
+   */
+  public static List<CallState> fresh(List<ToolCall> asked, int step) {
+    List<CallState> open = new ArrayList<>(asked.size());
+    for (ToolCall call : asked) {
+      open.add(fresh(call, step, open.size()));
+    }
+    return open;
   }
 
   /**
@@ -106,10 +127,40 @@ public record CallState(
         && intent.tool().equals(call.name())
         && intent.attempt() == nextAttempt()
         && started.map(before -> before.key().equals(intent.key())).orElse(true)
+        && child.isEmpty()
         && result.isEmpty()
         && !awaitsApproval()
         && !isDenied()
         && !needsVerdict();
+  }
+
+  /** Whether a child run may begin to answer it now. */
+  boolean allows(ChildStarted begun) {
+    return begun.callId().equals(call.id())
+        && started.isEmpty()
+        && child.isEmpty()
+        && result.isEmpty()
+        && !awaitsApproval()
+        && !isDenied();
+  }
+
+  /**
+   * Whether a child run answers it and has not ended.
+   *
+   * @param runId a child run
+   * @return true if it waits for that one
+   */
+  public boolean awaitsChild(String runId) {
+    return awaitsChild() && child.get().childRunId().equals(runId);
+  }
+
+  /**
+   * Whether a child run answers it and has not ended.
+   *
+   * @return true if it waits for one
+   */
+  public boolean awaitsChild() {
+    return child.isPresent() && result.isEmpty();
   }
 
   /**
@@ -125,31 +176,55 @@ public record CallState(
 
   /** Whether it can be answered without being run. */
   boolean canBeRefused(String callId) {
-    return call.id().equals(callId) && result.isEmpty() && !isInDoubt();
+    return call.id().equals(callId) && result.isEmpty() && !isInDoubt() && child.isEmpty();
   }
 
   CallState asked(ApprovalRequested request) {
-    return with(Optional.of(request), decision, started, notExecuted, suspended, result);
+    return with(Optional.of(request), decision, started, notExecuted, suspended);
   }
 
   CallState decided(ApprovalDecided verdict) {
-    return with(approval, Optional.of(verdict), started, notExecuted, suspended, result);
+    return with(approval, Optional.of(verdict), started, notExecuted, suspended);
   }
 
   CallState startedBy(ToolStarted intent) {
-    return with(approval, decision, Optional.of(intent), false, false, result);
+    return with(approval, decision, Optional.of(intent), false, false);
   }
 
   CallState foundNotExecuted() {
-    return with(approval, decision, started, true, false, result);
+    return with(approval, decision, started, true, false);
   }
 
   CallState suspendedOver() {
-    return with(approval, decision, started, notExecuted, true, result);
+    return with(approval, decision, started, notExecuted, true);
+  }
+
+  CallState answeredBy(ChildStarted begun) {
+    return new CallState(
+        call,
+        step,
+        ordinal,
+        approval,
+        decision,
+        started,
+        notExecuted,
+        suspended,
+        Optional.of(begun),
+        result);
   }
 
   CallState answered(ToolResult answer) {
-    return with(approval, decision, started, notExecuted, false, Optional.of(answer));
+    return new CallState(
+        call,
+        step,
+        ordinal,
+        approval,
+        decision,
+        started,
+        notExecuted,
+        false,
+        child,
+        Optional.of(answer));
   }
 
   private CallState with(
@@ -157,8 +232,7 @@ public record CallState(
       Optional<ApprovalDecided> newDecision,
       Optional<ToolStarted> newStarted,
       boolean newNotExecuted,
-      boolean newSuspended,
-      Optional<ToolResult> newResult) {
+      boolean newSuspended) {
     return new CallState(
         call,
         step,
@@ -168,6 +242,7 @@ public record CallState(
         newStarted,
         newNotExecuted,
         newSuspended,
-        newResult);
+        child,
+        result);
   }
 }

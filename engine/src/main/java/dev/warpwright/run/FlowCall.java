@@ -152,16 +152,15 @@ public sealed interface FlowCall {
 
     /** Whether it was stopped for the failure of a sibling. */
     boolean isCancelled() {
-      return finished
-          .filter(end -> end.value().isEmpty() && end.error().isEmpty())
-          .isPresent();
+      return finished.filter(end -> end.value().isEmpty() && end.error().isEmpty()).isPresent();
     }
 
     /** Its end is forgotten; the runs that failed are not. */
     Step reopened(Instant now) {
       FlowStepFinished end = finished.orElseThrow();
       Step open =
-          new Step(position, name, started, failures, Optional.empty(), verdict, Doubt.NOT_EXECUTED);
+          new Step(
+              position, name, started, failures, Optional.empty(), verdict, Doubt.NOT_EXECUTED);
       return end.error()
           .map(
               error ->
@@ -171,8 +170,7 @@ public sealed interface FlowCall {
     }
 
     Step startedBy(FlowStepStarted intent) {
-      return new Step(
-          position, name, Optional.of(intent), failures, finished, verdict, Doubt.OPEN);
+      return new Step(position, name, Optional.of(intent), failures, finished, verdict, Doubt.OPEN);
     }
 
     Step failedWith(StepRetryScheduled failure) {

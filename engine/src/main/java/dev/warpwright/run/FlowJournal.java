@@ -81,7 +81,9 @@ public final class FlowJournal {
     return Optional.empty();
   }
 
-  /** Nothing of a branch that was stopped is waited for any more, but what became of its effects. */
+  /**
+   * Nothing of a branch that was stopped is waited for any more, but what became of its effects.
+   */
   private void forgetStopped(ParallelFinished finished) {
     for (int i = 0; i < finished.ends().size(); i++) {
       if (finished.ends().get(i) == ParallelFinished.BranchEnd.CANCELLED) {
@@ -95,8 +97,7 @@ public final class FlowJournal {
     }
   }
 
-  private static @Nullable FlowCall next(
-      @Nullable FlowCall before, FlowEvent event) {
+  private static @Nullable FlowCall next(@Nullable FlowCall before, FlowEvent event) {
     return switch (event) {
       case FlowStepStarted started -> step(before, started);
       case FlowStepFinished finished -> step(before, finished);
@@ -135,10 +136,7 @@ public final class FlowJournal {
                   && !parallel.isOver()
                   && finished.ends().size() == parallel.branches()
               ? new FlowCall.Parallel(
-                  parallel.position(),
-                  parallel.name(),
-                  parallel.branches(),
-                  Optional.of(finished))
+                  parallel.position(), parallel.name(), parallel.branches(), Optional.of(finished))
               : null;
       case VersionMarked mark ->
           before == null
@@ -146,14 +144,12 @@ public final class FlowJournal {
               : null;
       case Observed observed ->
           before == null
-              ? new FlowCall.Observation(
-                  observed.position(), observed.source(), observed.value())
+              ? new FlowCall.Observation(observed.position(), observed.source(), observed.value())
               : null;
     };
   }
 
-  private static @Nullable FlowCall step(
-      @Nullable FlowCall before, FlowStepStarted started) {
+  private static @Nullable FlowCall step(@Nullable FlowCall before, FlowStepStarted started) {
     Step step = stepOr(before, started.position(), started.name());
     return step == null
             || step.isOver()
@@ -163,20 +159,17 @@ public final class FlowJournal {
         : step.startedBy(started);
   }
 
-  private static @Nullable FlowCall step(
-      @Nullable FlowCall before, FlowStepFinished finished) {
+  private static @Nullable FlowCall step(@Nullable FlowCall before, FlowStepFinished finished) {
     Step step = stepOr(before, finished.position(), finished.name());
     return step == null || step.isOver() ? null : step.finishedBy(finished);
   }
 
-  private static @Nullable FlowCall step(
-      @Nullable FlowCall before, StepRetryScheduled failed) {
+  private static @Nullable FlowCall step(@Nullable FlowCall before, StepRetryScheduled failed) {
     Step step = stepOr(before, failed.position(), failed.name());
     return step == null || step.isOver() ? null : step.failedWith(failed);
   }
 
-  private static @Nullable Step stepOr(
-      @Nullable FlowCall before, String position, String name) {
+  private static @Nullable Step stepOr(@Nullable FlowCall before, String position, String name) {
     return switch (before) {
       case null -> Step.fresh(position, name);
       case Step step when step.name().equals(name) -> step;

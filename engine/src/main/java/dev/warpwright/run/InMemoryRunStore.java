@@ -73,7 +73,8 @@ final class InMemoryRunStore implements RunStore {
     }
 
     boolean hasAwaitedSignal() {
-      return unread.values().stream().anyMatch(signal -> standing.signals().contains(signal.name()));
+      return unread.values().stream()
+          .anyMatch(signal -> standing.signals().contains(signal.name()));
     }
 
     /** Whether a driver may take it up now that nobody owns it. */
@@ -338,7 +339,8 @@ final class InMemoryRunStore implements RunStore {
     lock.lock();
     try {
       requireOpen();
-      require(key).claims = 0;
+      Run run = require(key);
+      run.claims = run.claims >= MAX_CLAIMS ? 0 : run.claims;
     } finally {
       lock.unlock();
     }

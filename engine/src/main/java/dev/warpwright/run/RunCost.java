@@ -19,7 +19,7 @@ final class RunCost {
   private static final String LOST_CALL = "lost-call";
 
   /** A call that was made while costs were not accounted. */
-  private static final String NOT_ACCOUNTED = "not-accounted";
+  static final String NOT_ACCOUNTED = "not-accounted";
 
   private final List<CostValuation> calls = new ArrayList<>();
   private final Set<String> gaps = new LinkedHashSet<>();

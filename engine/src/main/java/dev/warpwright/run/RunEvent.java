@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
@@ -34,6 +35,8 @@ public sealed interface RunEvent
         RunEvent.ToolStarted,
         RunEvent.ToolFinished,
         RunEvent.ToolReconciled,
+        RunEvent.ChildStarted,
+        RunEvent.ChildFinished,
         RunEvent.RunSuspended,
         RunEvent.RunResumed,
         RunEvent.CancelRequested,
@@ -57,6 +60,9 @@ public sealed interface RunEvent
    * @param imported whether tools were called in the conversation before the run began: then every
    *     step, also after a reload, goes to models only that take them
    * @param input what a flow was given; empty for an agent
+   * @param parent the run in the same scope that this one came from: whose child it is or, with a
+   *     handoff, that handed over to it
+   * @param handoff what was handed over, if another run did
    */
   record RunStarted(
       String agentId,
@@ -69,10 +75,32 @@ public sealed interface RunEvent
       Map<String, String> metadata,
       Optional<Long> maxStateBytes,
       boolean imported,
-      Optional<Json> input)
+      Optional<Json> input,
+      Optional<String> parent,
+      Optional<HandedOver> handoff)
       implements RunEvent {
     /**
-     * A run of no import whose state may become as large as by default.
+     * Where a run comes from that goes on with what another one began.
+     *
+     * @param id the handoff's id
+     * @param fromAgentId the agent that handed over
+     * @param metadata the program's own notes on it
+     */
+    public record HandedOver(String id, String fromAgentId, Map<String, String> metadata) {
+      /** Copies the map. */
+      public HandedOver {
+        metadata = Map.copyOf(metadata);
+      }
+
+      /** Shows id and agent; metadata may be private. */
+      @Override
+      public String toString() {
+        return "HandedOver[" + id + ", " + fromAgentId + "]";
+      }
+    }
+
+    /**
+     * A run of no import and with no parent, whose state may become as large as by default.
      *
      * @param agentId the agent
      * @param agentVersion its version
@@ -103,6 +131,8 @@ public sealed interface RunEvent
           metadata,
           Optional.empty(),
           false,
+          Optional.empty(),
+          Optional.empty(),
           Optional.empty());
     }
 
@@ -135,7 +165,9 @@ public sealed interface RunEvent
           metadata,
           Optional.empty(),
           false,
-          Optional.of(input));
+          Optional.of(input),
+          Optional.empty(),
+          Optional.empty());
     }
 
     /**
@@ -153,6 +185,16 @@ public sealed interface RunEvent
       messages = List.copyOf(messages);
       targets = List.copyOf(targets);
       metadata = Map.copyOf(metadata);
+    }
+
+    /**
+     * The run that this one is a child of: it began this one, waits for its end, and is cancelled
+     * together with it.
+     *
+     * @return the id of the parent; empty if there is none, or if it only handed over
+     */
+    public Optional<String> childOf() {
+      return handoff.isPresent() ? Optional.empty() : parent;
     }
 
     /** Shows agent and sizes; metadata may be private. */
@@ -242,6 +284,8 @@ public sealed interface RunEvent
    * @param arguments the canonical input
    * @param expiresAt from when on the request counts as denied; never, if empty
    * @param signature the {@link ApprovalSigner}'s, over digest and expiry, if there is a signer
+   * @param child the request of a child run for which this one stands: what is decided here is
+   *     decided there; tool, version and arguments are those of the child's call
    */
   record ApprovalRequested(
       String requestId,
@@ -252,8 +296,61 @@ public sealed interface RunEvent
       String toolVersion,
       Json arguments,
       Optional<Instant> expiresAt,
-      Optional<String> signature)
+      Optional<String> signature,
+      Optional<OfChild> child)
       implements RunEvent {
+    /** Of what a request asks to approve. */
+    public enum Kind {
+      /** A tool of this run's own agent. */
+      LOCAL_TOOL,
+      /** A tool in a child run. */
+      SUBAGENT
+    }
+
+    /**
+     * A request in a child run.
+     *
+     * @param runId the child run
+     * @param requestId its own request, which may stand for one of a child of its own
+     */
+    public record OfChild(String runId, String requestId) {}
+
+    /**
+     * A request of a tool of this run's own agent.
+     *
+     * @param requestId the request's id, derived from the call
+     * @param digest {@code sha256:} and 64 hex digits over what is to be approved
+     * @param step the step that asked for the tool
+     * @param callId the call
+     * @param tool the tool
+     * @param toolVersion the tool's approval version
+     * @param arguments the canonical input
+     * @param expiresAt from when on the request counts as denied; never, if empty
+     * @param signature the {@link ApprovalSigner}'s, if there is a signer
+     */
+    public ApprovalRequested(
+        String requestId,
+        String digest,
+        int step,
+        String callId,
+        String tool,
+        String toolVersion,
+        Json arguments,
+        Optional<Instant> expiresAt,
+        Optional<String> signature) {
+      this(
+          requestId,
+          digest,
+          step,
+          callId,
+          tool,
+          toolVersion,
+          arguments,
+          expiresAt,
+          signature,
+          Optional.empty());
+    }
+
     /**
      * A request that does not expire and is not signed.
      *
@@ -283,6 +380,15 @@ public sealed interface RunEvent
           arguments,
           Optional.empty(),
           Optional.empty());
+    }
+
+    /**
+     * Of what it asks to approve.
+     *
+     * @return SUBAGENT if it stands for a request of a child run
+     */
+    public Kind kind() {
+      return child.isPresent() ? Kind.SUBAGENT : Kind.LOCAL_TOOL;
     }
   }
 
@@ -411,10 +517,92 @@ public sealed interface RunEvent
   }
 
   /**
+   * A child run begins, or is about to: the intent, written before the child's own first event.
+   *
+   * @param callId the call that it answers
+   * @param childRunId the child run, in the same scope
+   * @param agentId its agent
+   */
+  record ChildStarted(String callId, String childRunId, String agentId) implements RunEvent {}
+
+  /**
+   * A child run has ended, and the call that it answers with it.
+   *
+   * @param callId the call that it answers
+   * @param childRunId the child run
+   * @param status how it ended: COMPLETED, FAILED or CANCELLED
+   * @param text the text of all its model's answers, joined
+   * @param steps how many model calls it made
+   * @param toolCalls how many tool calls it answered, those to children of its own included
+   * @param toolErrors how many of them gave an error
+   * @param usage its tokens, with those of its children
+   * @param cost what it cost, with its children; empty if no model call was valued
+   * @param error what kind of failure ended it, if one did; never a provider's words
+   * @param duration the time from its first event to its last
+   */
+  record ChildFinished(
+      String callId,
+      String childRunId,
+      RunStatus status,
+      String text,
+      int steps,
+      int toolCalls,
+      int toolErrors,
+      Usage usage,
+      Optional<CostTotal> cost,
+      Optional<FailureKind> error,
+      Duration duration)
+      implements RunEvent {
+    /**
+     * Whether the call that it answers gets an error.
+     *
+     * @return true unless the child run completed
+     */
+    public boolean failed() {
+      return status != RunStatus.COMPLETED;
+    }
+
+    /**
+     * The record as the output of the call.
+     *
+     * @return a JSON object or, of a child that failed, a JSON string with its text
+     */
+    public Json output() {
+      return ChildOutput.of(this);
+    }
+
+    /**
+     * The same without the text of the child, where that does not fit into the state.
+     *
+     * @return a record that says so instead
+     */
+    public ChildFinished withoutText() {
+      return new ChildFinished(
+          callId,
+          childRunId,
+          status,
+          "The text is too large for the state of this run.",
+          steps,
+          toolCalls,
+          toolErrors,
+          usage,
+          cost,
+          error,
+          duration);
+    }
+
+    /** Shows how the child ended, not what it says. */
+    @Override
+    public String toString() {
+      return "ChildFinished[%s, %s, %s]".formatted(callId, childRunId, status);
+    }
+  }
+
+  /**
    * The run stops without ending; it holds no thread and no memory.
    *
    * @param reason what it waits for
-   * @param awaited the approval requests or call ids that are open
+   * @param awaited the approval requests, call ids or child runs that are open
    * @param intendedEnd how the run would have failed, had no outcome been unknown; a cancel that
    *     waits for the verdict is {@link RunState#cancellation()}
    * @param intendedTimeout that the timeout of its policy would have ended it
@@ -445,7 +633,9 @@ public sealed interface RunEvent
       /** A signal. */
       SIGNAL,
       /** A time. */
-      TIMER
+      TIMER,
+      /** A child run that cannot go on by itself, as it needs a verdict. */
+      CHILD
     }
 
     /** Copies the list. */

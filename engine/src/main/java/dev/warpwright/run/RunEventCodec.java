@@ -75,6 +75,8 @@ public final class RunEventCodec {
               new Type(RunEvent.ToolStarted.class, 1),
               new Type(RunEvent.ToolFinished.class, 1),
               new Type(RunEvent.ToolReconciled.class, 1),
+              new Type(RunEvent.ChildStarted.class, 1),
+              new Type(RunEvent.ChildFinished.class, 1),
               new Type(RunEvent.RunSuspended.class, 1),
               new Type(RunEvent.RunResumed.class, 1),
               new Type(RunEvent.CancelRequested.class, 1),

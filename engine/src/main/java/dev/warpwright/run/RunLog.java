@@ -6,6 +6,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Instant;
@@ -321,18 +322,41 @@ public final class RunLog {
   }
 
   /**
+   * Cancels the child runs that are under way, as this run ends for good.
+   *
+   * @return the records of those that have ended by now, to append before its own end; each fits
+   *     into the state
+   */
+  public List<RunEvent> endOfChildren() {
+    List<RunEvent> events = new ArrayList<>();
+    long bytes = state.bytes();
+    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state)) {
+      boolean fits = bytes + StateSize.of(end) <= state.maxBytes();
+      ChildFinished kept = fits ? end : end.withoutText(); // a run can always end
+      bytes += StateSize.of(kept);
+      events.add(kept);
+    }
+    return events;
+  }
+
+  /**
    * What follows from a request to cancel when nothing of the run is at work any more: its end or,
-   * while the outcome of a tool is unknown that must not be repeated, the wait for a verdict.
+   * while the outcome of a tool is unknown that must not be repeated, the wait for a verdict. Child
+   * runs that are under way are cancelled first, and the records of those that have ended stand
+   * before it.
    *
    * @param attempts the attempts of the current step that no event has yet
-   * @return the event to append
+   * @return the events to append
    */
-  public RunEvent endOfCancel(List<Attempt> attempts) {
+  public List<RunEvent> endOfCancel(List<Attempt> attempts) {
+    List<RunEvent> events = new ArrayList<>(endOfChildren());
     List<String> doubtful = state.needingVerdicts();
-    return doubtful.isEmpty()
-        ? new RunEvent.RunCancelled(state.step(), attempts)
-        : new RunEvent.RunSuspended(
-            RunEvent.RunSuspended.Reason.RECONCILIATION, doubtful, Optional.empty());
+    events.add(
+        doubtful.isEmpty()
+            ? new RunEvent.RunCancelled(state.step(), attempts)
+            : new RunEvent.RunSuspended(
+                RunEvent.RunSuspended.Reason.RECONCILIATION, doubtful, Optional.empty()));
+    return events;
   }
 
   /**

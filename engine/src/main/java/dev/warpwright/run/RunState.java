@@ -10,12 +10,13 @@ import dev.warpwright.model.Message;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
@@ -32,7 +33,6 @@ import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -76,9 +76,9 @@ public final class RunState {
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private Usage usage = Usage.ABSENT;
   private final RunCost cost = new RunCost();
+  private final Children children = new Children();
   private int toolErrors;
   private int toolCalls;
-  private RunTotals childRuns = RunTotals.NONE; // of those that have ended
   private @Nullable Target target;
   private @Nullable RouteDecision decision;
   private @Nullable FinishReason finishReason;
@@ -96,6 +96,14 @@ public final class RunState {
    * @param decision the decision, once there is one
    */
   public record Approval(ApprovalRequested request, Optional<ApprovalDecided> decision) {}
+
+  /**
+   * A child run of this one.
+   *
+   * @param started how it began
+   * @param finished its record; empty while it is under way, as far as this run knows
+   */
+  public record Child(ChildStarted started, Optional<ChildFinished> finished) {}
 
   private RunState(LoggedEvent first) {
     if (!(first.event() instanceof RunStarted begin) || first.sequence() != 1) {
@@ -146,6 +154,8 @@ public final class RunState {
       case ToolStarted event -> toolStarted(logged, event);
       case ToolFinished event -> toolFinished(logged, event);
       case ToolReconciled event -> toolReconciled(logged, event);
+      case ChildStarted event -> childStarted(logged, event);
+      case ChildFinished event -> childFinished(logged, event);
       case RunSuspended event -> runSuspended(logged, event);
       case RunResumed event -> runResumed(logged);
       case CancelRequested event -> cancelRequested(logged, event);
@@ -224,13 +234,8 @@ public final class RunState {
     finishReason = event.finishReason();
     text.append(event.message().text());
     messages = messages.plus(event.message());
-    List<ToolCall> asked = event.message().toolCalls();
-    finalAnswer = asked.isEmpty();
-    List<CallState> open = new ArrayList<>(asked.size());
-    for (int ordinal = 0; ordinal < asked.size(); ordinal++) {
-      open.add(CallState.fresh(asked.get(ordinal), step, ordinal));
-    }
-    calls = open;
+    finalAnswer = event.message().toolCalls().isEmpty();
+    calls = CallState.fresh(event.message().toolCalls(), step);
   }
 
   private void guardrailChecked(LoggedEvent logged, GuardrailChecked event) {
@@ -242,8 +247,16 @@ public final class RunState {
     requireRunning(logged);
     require(logged, isDigest(event.digest()), "a digest is \"sha256:\" and 64 hex digits");
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
-    if (flow.isPresent()) {
-      require(logged, flow.get().asked(event), "an approval is asked for at a place of its own");
+    if (flow.isPresent() || event.child().isPresent()) {
+      if (flow.isPresent()) {
+        require(logged, flow.get().asked(event), "an approval is asked for at a place of its own");
+      } else {
+        String childRunId = event.child().orElseThrow().runId();
+        find(
+            logged,
+            call -> isFor(event, call) && call.awaitsChild(childRunId),
+            "an approval of a child is asked for while the child is under way");
+      }
       approvals.put(event.requestId(), new Approval(event, Optional.empty()));
       return;
     }
@@ -254,6 +267,7 @@ public final class RunState {
                 call.call().id().equals(event.callId())
                     && call.approval().isEmpty()
                     && call.started().isEmpty()
+                    && call.child().isEmpty()
                     && call.result().isEmpty(),
             "an approval is asked for once, for a call that was not begun");
     calls.set(index, calls.get(index).asked(event));
@@ -261,18 +275,56 @@ public final class RunState {
   }
 
   private void approvalDecided(LoggedEvent logged, ApprovalDecided event) {
-    if (flow.isPresent()) {
-      require(logged, flow.get().decided(event), "a decision answers a pending request");
-    } else {
-      int index =
-          find(
-              logged,
-              call -> call.awaitsApproval() && requestId(call).equals(event.requestId()),
-              "a decision answers a pending request");
-      calls.set(index, calls.get(index).decided(event));
+    Approval asked = approvals.get(event.requestId());
+    require(
+        logged,
+        asked != null && flow.map(f -> f.decided(event)).orElseGet(() -> isPending(asked)),
+        "a decision answers a pending request");
+    if (asked.request().child().isEmpty()) {
+      calls.replaceAll(
+          call -> requestId(call).equals(event.requestId()) ? call.decided(event) : call);
     }
-    approvals.computeIfPresent(
-        event.requestId(), (id, asked) -> new Approval(asked.request(), Optional.of(event)));
+    approvals.put(event.requestId(), new Approval(asked.request(), Optional.of(event)));
+  }
+
+  private boolean isPending(Approval asked) {
+    ApprovalRequested request = asked.request();
+    return asked.decision().isEmpty()
+        && calls.stream()
+            .anyMatch(
+                call ->
+                    request
+                        .child()
+                        .map(child -> isFor(request, call) && call.awaitsChild(child.runId()))
+                        .orElseGet(
+                            () ->
+                                call.awaitsApproval()
+                                    && requestId(call).equals(request.requestId())));
+  }
+
+  private static boolean isFor(ApprovalRequested request, CallState call) {
+    return request.step() == call.step() && request.callId().equals(call.call().id());
+  }
+
+  private void childStarted(LoggedEvent logged, ChildStarted event) {
+    requireRunning(logged);
+    int index =
+        find(logged, call -> call.allows(event), "a child begins for an open call that may run");
+    calls.set(index, calls.get(index).answeredBy(event));
+    children.started(event);
+    toolCalls++;
+  }
+
+  private void childFinished(LoggedEvent logged, ChildFinished event) {
+    requireAtWork(logged);
+    int index =
+        find(
+            logged,
+            call -> call.call().id().equals(event.callId()) && call.awaitsChild(event.childRunId()),
+            "a child ends once, after it began");
+    children.finished(event);
+    String tool = calls.get(index).call().name();
+    answer(index, new ToolResult(event.callId(), tool, event.output(), event.failed()));
   }
 
   private void toolStarted(LoggedEvent logged, ToolStarted event) {
@@ -377,6 +429,14 @@ public final class RunState {
       case SIGNAL, TIMER -> {
         requireRunning(logged);
         require(logged, flow.isPresent(), "only a flow waits for a time or a signal");
+        status = RunStatus.WAITING;
+      }
+      case CHILD -> {
+        requireRunning(logged);
+        require(
+            logged,
+            calls.stream().anyMatch(CallState::awaitsChild),
+            "a run waits for a child that is under way");
         status = RunStatus.WAITING;
       }
     }
@@ -624,18 +684,14 @@ public final class RunState {
   }
 
   /**
-   * The approvals that it waits for.
+   * The approvals that it waits for, those of child runs included.
    *
    * @return the requests without a decision
    */
   public List<ApprovalRequested> pendingApprovals() {
-    if (flow.isPresent()) {
-      return flow.get().pendingApprovals().toList();
-    }
-    return calls.stream()
-        .filter(CallState::awaitsApproval)
-        .map(state -> state.approval().orElseThrow())
-        .toList();
+    return flow.isPresent()
+        ? flow.get().pendingApprovals().toList()
+        : approvals.values().stream().filter(this::isPending).map(Approval::request).toList();
   }
 
   /**
@@ -734,7 +790,7 @@ public final class RunState {
   }
 
   /**
-   * The tokens so far.
+   * The tokens so far, without those of child runs.
    *
    * @return the usage of all answered steps
    */
@@ -743,13 +799,41 @@ public final class RunState {
   }
 
   /**
-   * What all model calls cost so far, failed ones included. Unknown is not free: where a process
-   * died during a call, or a call was made without accounting, there is no amount.
+   * What all model calls of this run itself cost so far, failed ones included. Unknown is not free:
+   * where a process died during a call, or a call was made without accounting, there is no amount.
    *
    * @return the total; empty if no call was valued
    */
   public Optional<CostTotal> cost() {
     return cost.total();
+  }
+
+  /**
+   * The child runs, in the order in which they began.
+   *
+   * @return each with its record, once it has ended
+   */
+  public List<Child> children() {
+    return children.all();
+  }
+
+  /**
+   * The tokens of this run and of the child runs that have ended.
+   *
+   * @return the usage of all answered steps, here and below
+   */
+  public Usage totalUsage() {
+    return used(true).usage();
+  }
+
+  /**
+   * What this run and its child runs cost so far. While a child is under way, nobody knows here
+   * what it spends.
+   *
+   * @return the total, UNKNOWN with a child under way; empty if no call was valued
+   */
+  public Optional<CostTotal> totalCost() {
+    return children.total(cost());
   }
 
   /**
@@ -769,7 +853,7 @@ public final class RunState {
    */
   public RunTotals used(boolean includeChildRuns) {
     RunTotals own = new RunTotals(toolCalls, usage, cost.known());
-    return includeChildRuns ? own.plus(childRuns) : own;
+    return includeChildRuns ? own.plus(children.used()) : own;
   }
 
   /**

@@ -8,7 +8,7 @@ public enum RunStatus {
   RUNNING,
   /** It waits for decisions on approvals; nothing of it is in memory. */
   WAITING_APPROVAL,
-  /** It waits for a time or a signal; nothing of it is in memory. */
+  /** It waits for a time, a signal or a child run; nothing of it is in memory. */
   WAITING,
   /** A tool that must not be repeated may or may not have acted; somebody has to decide. */
   NEEDS_RECONCILIATION,

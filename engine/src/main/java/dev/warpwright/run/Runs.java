@@ -28,7 +28,6 @@ public final class Runs {
   private static final Set<RunStatus> ENDED =
       EnumSet.of(RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED);
   private static final int MAX_REASON = 1024;
-  private static final Writer CANCELLER = Writer.outside("cancel");
   private static final Writer DECIDER = Writer.outside("decision");
 
   private final RunStore store;
@@ -293,7 +292,8 @@ public final class Runs {
   }
 
   /**
-   * Cancels a run for good, whatever it is doing or waiting for. What has ended stays as it is.
+   * Cancels a run for good, whatever it is doing or waiting for, and the child runs below it. What
+   * has ended stays as it is.
    *
    * <p>A run that nobody drives is CANCELLED when this returns. A driver in this process is told at
    * once: it stops the model call and interrupts the tools, keeps what it has paid for, and ends
@@ -319,20 +319,7 @@ public final class Runs {
   }
 
   private RunState cancel(RunKey run, Optional<String> reason) {
-    RunState state = requestCancel(run, new CancelRequested(reason));
-    return state.isCancelDue()
-        ? RunLog.carryOutCancel(store, run, time, patience()).orElse(state)
-        : state;
-  }
-
-  /** Writes the request from outside, on top of whatever a driver writes meanwhile. */
-  private RunState requestCancel(RunKey run, CancelRequested request) {
-    return control.append(
-        run,
-        CANCELLER,
-        state ->
-            state.isTerminal() || state.cancellation().isPresent() ? List.of() : List.of(request),
-        patience());
+    return new TreeCancel(store, time, patience()).cancel(run, new CancelRequested(reason));
   }
 
   /**

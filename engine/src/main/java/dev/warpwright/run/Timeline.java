@@ -96,6 +96,8 @@ public record Timeline(
     NOT_BEGUN,
     /** It began, and the log has no outcome: it is under way, or in doubt. */
     UNKNOWN,
+    /** A child run answers it and has not ended. */
+    UNDER_WAY,
     /** The tool ran and gave its output. */
     SUCCEEDED,
     /** The tool ran and failed. */

@@ -10,6 +10,8 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
 import dev.warpwright.run.RunEvent.RunCancelled;
@@ -29,8 +31,10 @@ import dev.warpwright.tool.EffectClass;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 final class TimelineFold {
   private final RunState state;
   private final List<Supplied> entries = new ArrayList<>();
+  private final Set<String> ofChildren = new HashSet<>(); // requests that stand for theirs
   private @Nullable OpenStep step; // the last one
   private @Nullable Stop stop; // what keeps the run from going on
   private @Nullable Stop cancel;
@@ -80,6 +85,20 @@ final class TimelineFold {
       }
       case RouteBound bound -> {} // the answer that stands with it names the target
       case ModelResponded answer -> step().answered(answer, time);
+      case ApprovalRequested asked when asked.child().isPresent() -> {
+        ofChildren.add(asked.requestId());
+        note(logged);
+      }
+      case ApprovalDecided decision when ofChildren.contains(decision.requestId()) -> note(logged);
+      case ChildStarted begin -> {
+        step().find(call -> call.begins(begin)).child = begin;
+        note(logged);
+      }
+      case ChildFinished end -> {
+        step().find(call -> call.ends(end)).finished(end, time);
+        step().endIfAnswered(time);
+        note(logged);
+      }
       case ApprovalRequested asked -> step().find(call -> call.needs(asked)).asked(asked, time);
       case ApprovalDecided decision ->
           step().find(call -> call.awaits(decision)).decided(decision, time);
@@ -121,8 +140,12 @@ final class TimelineFold {
         }
       }
       case RunCompleted end -> {}
-      default -> entries.add(() -> new Timeline.Note(logged.event(), time));
+      default -> note(logged);
     }
+  }
+
+  private void note(LoggedEvent logged) {
+    entries.add(() -> new Timeline.Note(logged.event(), logged.time()));
   }
 
   private OpenStep step() {
@@ -238,6 +261,7 @@ final class TimelineFold {
     private final List<OpenTry> tries = new ArrayList<>();
     private @Nullable Instant end;
     private @Nullable ToolResult result;
+    private @Nullable ChildStarted child;
     private @Nullable ApprovalRequested asked;
     private @Nullable Instant askedAt;
     private @Nullable ApprovalDecided decision;
@@ -262,6 +286,18 @@ final class TimelineFold {
 
     private boolean isInDoubt() {
       return !tries.isEmpty() && tries.getLast().outcome == Outcome.UNKNOWN;
+    }
+
+    boolean begins(ChildStarted begin) {
+      return call.id().equals(begin.callId()) && child == null && tries.isEmpty();
+    }
+
+    boolean ends(ChildFinished finish) {
+      return child != null && child.childRunId().equals(finish.childRunId());
+    }
+
+    void finished(ChildFinished finish, Instant time) {
+      answered(finish.output(), finish.failed(), time);
     }
 
     boolean ends(ToolFinished finish) {
@@ -314,6 +350,11 @@ final class TimelineFold {
     private Outcome outcome() {
       if (!tries.isEmpty()) {
         return tries.getLast().outcome;
+      }
+      if (child != null) {
+        return result == null
+            ? Outcome.UNDER_WAY
+            : result.error() ? Outcome.FAILED : Outcome.SUCCEEDED;
       }
       return result == null ? Outcome.NOT_BEGUN : Outcome.NOT_EXECUTED;
     }

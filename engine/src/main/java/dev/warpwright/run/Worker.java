@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Drives whatever is due in a store: queued runs, runs whose process died, runs whose approval was
@@ -46,7 +47,7 @@ public final class Worker implements AutoCloseable {
   private final Set<TaskScope> waiters = ConcurrentHashMap.newKeySet();
 
   private Worker(Builder builder, Map<String, RunDriver> drivers) {
-    this.tree = builder.tasks;
+    this.tree = Objects.requireNonNullElseGet(builder.tasks, () -> TaskTree.builder().build());
     this.loop =
         new WorkerLoop(
             builder.store,
@@ -77,7 +78,7 @@ public final class Worker implements AutoCloseable {
     private final Map<String, RunDriver> drivers = new HashMap<>();
     private int maxRuns = 64;
     private Duration pollInterval = MIN_POLL;
-    private TaskTree tasks = TaskTree.builder().build();
+    private @Nullable TaskTree tasks;
 
     private Builder(RunStore store) {
       this.store = Objects.requireNonNull(store, "store");
@@ -238,7 +239,7 @@ public final class Worker implements AutoCloseable {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    return status().handedBack() == 0;
+    return loop.hasEndedAll();
   }
 
   /** Stops it as {@link #stop} does, with ten seconds of patience. */

@@ -57,6 +57,7 @@ final class WorkerLoop {
   private final AtomicInteger failuresInARow = new AtomicInteger(); // of drives
   private volatile long idleTicket; // written by the worker's thread
   private volatile WorkerStatus status = WorkerStatus.NONE; // written by the worker's thread
+  private volatile boolean gaveUp; // written by the worker's thread
   private volatile @Nullable TaskScope running; // written by the worker's thread
 
   // From here on: the worker's thread only.
@@ -93,6 +94,11 @@ final class WorkerLoop {
 
   WorkerStatus status() {
     return status;
+  }
+
+  /** Whether, of a worker that has ended, every run came to its end or a wait. */
+  boolean hasEndedAll() {
+    return status.handedBack() == 0 && !gaveUp;
   }
 
   /** Asks to be told whether the worker is idle from now on. Any thread. */
@@ -269,7 +275,10 @@ final class WorkerLoop {
           release(run, Optional.of(of(notStarted)));
           count(Ending.FAILED);
         }
-        default -> count(Ending.FAILED); // given up; it owns its run until the store is closed
+        default -> { // given up; it owns its run until the store is closed
+          count(Ending.FAILED);
+          gaveUp = true;
+        }
       }
     }
   }
@@ -309,6 +318,7 @@ final class WorkerLoop {
     for (DueRuns.Taken run : inFlight.values()) {
       LOG.error("The driver of run {} does not stop; the run is left to it.", run.run());
       count(Ending.FAILED);
+      gaveUp = true;
     }
     inFlight.clear();
   }

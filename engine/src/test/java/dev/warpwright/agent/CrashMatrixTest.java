@@ -392,6 +392,8 @@ final class CrashMatrixTest {
         case ToolReconciled e ->
             Optional.of(
                 "ended " + e.callId() + " in step " + step + (e.verdict() == Verdict.FAILED));
+        case RunEvent.ChildStarted e -> Optional.of("child began for " + e.callId());
+        case RunEvent.ChildFinished e -> Optional.of("child ended for " + e.callId() + e.status());
         case RunSuspended e when e.reason() == RunSuspended.Reason.RECONCILIATION ->
             Optional.empty();
         case RunSuspended e -> Optional.of("waited for " + e.awaited());

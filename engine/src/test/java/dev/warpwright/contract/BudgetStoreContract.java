@@ -132,15 +132,18 @@ public abstract class BudgetStoreContract {
   @Tag("R325")
   @Tag("FR-M01")
   void of_two_at_once_that_fit_only_one_by_one_one_is_denied(String amount) throws Exception {
+    BudgetStore store = open(usd("1.00"));
     for (int round = 0; round < 50; round++) {
-      BudgetStore store = open(usd("1.00"));
+      String scope = "round " + round;
 
-      List<Decision> decisions = Together.run(2, n -> store.reserve(SCOPE, usd(amount)));
+      List<Decision> decisions = Together.run(2, n -> store.reserve(scope, usd(amount)));
 
       List<Reserved> reserved = reserved(decisions);
       assertEquals(1, reserved.size());
       reserved.getFirst().reservation().cancel();
-      assertAccount(store, "0", "0", "0", "0", "1");
+      assertEquals(
+          new BudgetSnapshot(usd("0"), usd("0"), usd("0"), usd("0"), usd("1")),
+          store.snapshot(scope));
     }
   }
 
@@ -273,19 +276,21 @@ public abstract class BudgetStoreContract {
   @Test
   @Tag("R328")
   void of_ends_at_the_same_moment_exactly_one_counts() throws Exception {
+    BudgetStore store = open(usd("10"));
     for (int round = 0; round < 50; round++) {
-      BudgetStore store = open(usd("10"));
-      BudgetReservation reservation = reserve(store, "6");
+      String scope = "round " + round;
+      BudgetReservation reservation =
+          assertInstanceOf(Reserved.class, store.reserve(scope, usd("6"))).reservation();
 
       Together.run(
           10,
           n -> {
             End.values()[n % 5].of(reservation);
-            assertEquals(usd("0"), store.snapshot(SCOPE).reserved()); // for everybody at once
+            assertEquals(usd("0"), store.snapshot(scope).reserved()); // for everybody at once
             return n;
           });
 
-      BudgetSnapshot after = store.snapshot(SCOPE);
+      BudgetSnapshot after = store.snapshot(scope);
       assertTrue(
           List.of(
                   account("2", "0", "0"),

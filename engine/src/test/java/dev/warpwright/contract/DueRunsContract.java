@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.Json;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.DueRuns;
+import dev.warpwright.run.FlowEvent;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
@@ -16,6 +18,7 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.time.Duration;
@@ -287,5 +290,79 @@ public abstract class DueRunsContract extends RetentionContract {
     store.announce(Set.of(), soon());
     assertEquals(4, stranded(SCOPE).size());
     assertEquals(List.of("r1"), stranded(RunScope.of("other")));
+  }
+
+  private static Signal signal(String id, String name) {
+    return new Signal(id, name, Json.parse("{\"n\":1.50}"), NOON.plusNanos(7));
+  }
+
+  @Test
+  @Tag("A112")
+  void signals_are_kept_in_the_order_of_their_arrival_until_they_are_consumed_once() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    Signal second = signal("s-2", "go on & on");
+    Signal first = signal("s-1", "stop");
+
+    assertTrue(store.signal(run, second, soon()));
+    assertTrue(store.signal(run, first, soon()));
+    assertFalse(store.signal(run, signal("s-1", "other"), soon()));
+    assertEquals(List.of(second, first), store.signals(run, soon()));
+    assertEquals(List.of(), store.signals(run("nobody"), soon()));
+    assertThrows(ConflictException.class, () -> store.signal(run("nobody"), first, soon()));
+
+    RunEvent received = new FlowEvent.SignalReceived("1", "s-2", second.value());
+    RunEvent unknown = new FlowEvent.SignalReceived("1", "s-3", second.value());
+    assertThrows(
+        ConflictException.class,
+        () -> store.append(append(run, 1, owner, List.of(received, unknown)), soon()));
+    assertEquals(2, store.signals(run, soon()).size());
+    store.append(append(run, 1, owner, List.of(received)), soon());
+    assertEquals(List.of(first), store.signals(run, soon()));
+    assertThrows(
+        ConflictException.class,
+        () -> store.append(append(run, 2, owner, List.of(received)), soon()));
+    assertFalse(store.signal(run, second, soon()));
+  }
+
+  @Test
+  @Tag("A112")
+  void a_run_is_due_when_a_signal_is_there_that_it_awaits_and_not_for_others() {
+    Standing awaits =
+        new Standing(RunStatus.WAITING, Optional.empty(), Set.of("go on & on", "x y"));
+    for (boolean early : List.of(true, false)) {
+      RunKey run = run("early-" + early);
+      Writer owner = create(store, run);
+      if (early) {
+        store.signal(run, signal("s-1", "x y"), soon());
+      }
+      store.append(new Append(run, 1, owner, NOON, List.of(step(1)), awaits), soon());
+      store.release(run, owner);
+      if (!early) {
+        assertEquals(awaits, listed(run).standing());
+        store.signal(run, signal("s-0", "x"), soon());
+        assertEquals(List.of(), takeDue(5, "agent"));
+        store.signal(run, signal("s-1", "go on & on"), soon());
+      }
+      assertEquals(List.of(run.runId()), takeDue(5, "agent"));
+    }
+  }
+
+  @Test
+  @Tag("A11")
+  void a_run_that_has_ended_takes_no_signal_and_a_deleted_one_leaves_none() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    store.signal(run, signal("s-1", "x"), soon());
+    store.append(
+        new Append(run, 1, owner, NOON, List.of(step(1)), Standing.of(RunStatus.COMPLETED)),
+        soon());
+    store.release(run, owner);
+
+    assertThrows(ConflictException.class, () -> store.signal(run, signal("s-2", "x"), soon()));
+    assertTrue(store.delete(run, soon()));
+    create(store, run);
+    assertEquals(List.of(), store.signals(run, soon()));
+    assertTrue(store.signal(run, signal("s-1", "x"), soon()));
   }
 }

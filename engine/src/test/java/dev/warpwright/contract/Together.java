@@ -6,17 +6,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 
 /** Many who begin at the same moment. */
-final class Together {
+public final class Together {
   private Together() {}
 
   /** What one of many does. */
-  interface Part<T> {
+  public interface Part<T> {
     /** Does it. */
     T run(int number) throws Exception;
   }
 
   /** Runs all at once, each on a virtual thread; returns their results in order. */
-  static <T> List<T> run(int count, Part<T> part) throws Exception {
+  public static <T> List<T> run(int count, Part<T> part) throws Exception {
     CountDownLatch ready = new CountDownLatch(count);
     List<FutureTask<T>> tasks = new ArrayList<>();
     for (int n = 0; n < count; n++) {
@@ -40,7 +40,7 @@ final class Together {
 
   /** Lets others run: a virtual thread that does not block keeps its carrier otherwise. */
   @SuppressWarnings("ThreadPriorityCheck") // nothing depends on it but how much is interleaved
-  static void letOthersRun() {
+  public static void letOthersRun() {
     Thread.yield();
   }
 }

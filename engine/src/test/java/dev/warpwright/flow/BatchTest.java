@@ -21,6 +21,7 @@ import dev.warpwright.agent.World;
 import dev.warpwright.control.BudgetStore;
 import dev.warpwright.control.ReservationRule;
 import dev.warpwright.flow.BatchItem.Outcome;
+import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -30,12 +31,15 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Worker;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -121,6 +125,48 @@ final class BatchTest {
       assertEquals(Map.of(Batch.BATCH, "batch", Batch.ITEM, item.key()), started.metadata());
       assertEquals(Optional.of("batch:" + item.key()), started.idempotencyKey());
     }
+  }
+
+  @Test
+  @Tag("F59")
+  void a_batch_that_is_queued_is_driven_by_a_worker_and_queueing_it_again_changes_nothing() {
+    Program program = program(refunding(), text("Done."));
+    Batch<String> batch = batch(items(20)).maxConcurrency(3);
+
+    List<RunKey> queued = batch.enqueue(program.agents);
+
+    assertEquals(20, queued.stream().distinct().count());
+    assertEquals(queued, batch.enqueue(program.agents));
+    assertEquals(List.of(), world.effects());
+    for (int i = 0; i < 20; i++) {
+      var started = program.agents.runs().state(queued.get(i)).orElseThrow().started();
+      assertEquals(Map.of(Batch.BATCH, "batch", Batch.ITEM, "item-" + i), started.metadata());
+    }
+    try (Worker worker =
+        Worker.builder(store)
+            .drives(program.agents.driver(agent))
+            .tasks(program.gateway.tasks())
+            .start()) {
+      assertTrue(worker.awaitIdle(Duration.ofHours(1)));
+      assertEquals(20, worker.status().ended());
+    }
+    assertEquals(20, world.effects().size());
+    assertEquals(queued, batch.enqueue(program.agents));
+    assertEquals(20, batch.run(program.agents).count(Outcome.SKIPPED));
+    assertThrows(
+        ConflictException.class,
+        () ->
+            Batch.of("batch", agent, items(1), item -> item, item -> "else")
+                .enqueue(program.agents));
+  }
+
+  @Test
+  void an_interrupt_stops_the_queueing_and_stays_set() {
+    Program program = program();
+    Thread.currentThread().interrupt();
+    assertEquals(List.of(), batch(items(5)).enqueue(program.agents));
+    assertTrue(Thread.interrupted());
+    assertEquals(List.of(), program.runs());
   }
 
   @Test

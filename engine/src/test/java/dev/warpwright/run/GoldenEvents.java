@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
@@ -169,6 +170,23 @@ final class GoldenEvents {
 
   private GoldenEvents() {}
 
+  private static RunEvent from(Optional<RunEvent.RunStarted.HandedOver> handoff) {
+    return new RunEvent.RunStarted(
+        "research",
+        "1",
+        Map.of(),
+        Optional.of("subagent:1"),
+        List.of(),
+        1,
+        List.of(),
+        Map.of(),
+        Optional.empty(),
+        false,
+        Optional.empty(),
+        Optional.of("parent-1"),
+        handoff);
+  }
+
   static Map<String, RunEvent> all() {
     Map<String, RunEvent> events = new LinkedHashMap<>();
     events.put(
@@ -211,6 +229,8 @@ final class GoldenEvents {
             Map.of(),
             Optional.of(1_048_576L),
             false,
+            Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
     events.put(
         "RunStarted-imported",
@@ -228,7 +248,15 @@ final class GoldenEvents {
             Map.of(),
             Optional.empty(),
             true,
+            Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
+    events.put("RunStarted-child", from(Optional.empty()));
+    events.put(
+        "RunStarted-handoff",
+        from(
+            Optional.of(
+                new RunEvent.RunStarted.HandedOver("handoff_1", "desk", Map.of("k", "v")))));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",
@@ -332,6 +360,54 @@ final class GoldenEvents {
             ARGUMENTS,
             Optional.of(Instant.parse("2026-01-01T12:00:00.123456789Z")),
             Optional.of("hmac-sha256:" + "1".repeat(64))));
+    events.put(
+        "ApprovalRequested-child",
+        new RunEvent.ApprovalRequested(
+            "subapproval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "c1",
+            "refund",
+            "1",
+            ARGUMENTS,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(new RunEvent.ApprovalRequested.OfChild("child-1", "approval_1"))));
+    events.put("ChildStarted", new RunEvent.ChildStarted("c1", "child-1", "research"));
+    events.put(
+        "ChildFinished",
+        new RunEvent.ChildFinished(
+            "c1",
+            "child-1",
+            RunStatus.COMPLETED,
+            "Found \"it\" ä€😀",
+            2,
+            1,
+            0,
+            USAGE,
+            Optional.of(new CostTotal(CostValuation.Status.KNOWN, Optional.of(QUOTED), List.of())),
+            Optional.empty(),
+            Duration.ofMillis(1_234)));
+    events.put(
+        "ChildFinished-failed",
+        new RunEvent.ChildFinished(
+            "c1",
+            "child-1",
+            RunStatus.FAILED,
+            "",
+            1,
+            0,
+            0,
+            Usage.ABSENT,
+            Optional.of(
+                new CostTotal(
+                    CostValuation.Status.UNKNOWN, Optional.empty(), List.of("lost-call"))),
+            Optional.of(FailureKind.TARGETS_EXHAUSTED),
+            Duration.ZERO));
+    events.put(
+        "RunSuspended-child",
+        new RunEvent.RunSuspended(
+            RunEvent.RunSuspended.Reason.CHILD, List.of("child-1"), Optional.empty()));
     events.put(
         "ApprovalDecided-signed",
         new RunEvent.ApprovalDecided(
@@ -511,12 +587,7 @@ final class GoldenEvents {
     events.put(
         "FlowStepFinished",
         new FlowEvent.FlowStepFinished(
-            "3/0/2",
-            "charge",
-            2,
-            Optional.of(ARGUMENTS),
-            Optional.empty(),
-            Duration.ofMillis(12)));
+            "3/0/2", "charge", 2, Optional.of(ARGUMENTS), Optional.empty(), Duration.ofMillis(12)));
     events.put(
         "FlowStepFinished-failed",
         new FlowEvent.FlowStepFinished(

@@ -1,5 +1,6 @@
 package dev.warpwright.run;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.AdaptiveRecord;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.CostValuation;
@@ -39,7 +40,7 @@ import java.util.function.Supplier;
 
 /** Random events of every type, with texts and numbers that break careless codecs. */
 final class RandomEvents {
-  static final int TYPES = 29;
+  static final int TYPES = 31;
 
   private static final List<String> TEXTS =
       List.of(
@@ -75,7 +76,9 @@ final class RandomEvents {
               map(),
               optional(random::nextLong),
               random.nextBoolean(),
-              optional(this::json));
+              optional(this::json),
+              optional(this::text),
+              optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -91,7 +94,8 @@ final class RandomEvents {
               text(),
               json(),
               optional(this::instant),
-              optional(this::text));
+              optional(this::text),
+              optional(() -> new RunEvent.ApprovalRequested.OfChild(text(), text())));
       case 5 ->
           new RunEvent.ApprovalDecided(
               text(),
@@ -128,7 +132,10 @@ final class RandomEvents {
               optional(this::text));
       case 9 ->
           new RunEvent.RunSuspended(
-              one(RunEvent.RunSuspended.Reason.values()), list(this::text), optional(this::failed), optional(this::timedOut));
+              one(RunEvent.RunSuspended.Reason.values()),
+              list(this::text),
+              optional(this::failed),
+              optional(this::timedOut));
       case 10 -> new RunEvent.RunResumed(text());
       case 11 -> new RunEvent.RunCompleted(text(), random.nextInt(), usage());
       case 12 -> failed();
@@ -136,11 +143,25 @@ final class RandomEvents {
           new RunEvent.CancelRequested(
               random.nextBoolean() ? Optional.of(text()) : Optional.empty());
       case 14 -> new RunEvent.RunCancelled(random.nextInt(), list(this::attempt));
-        case 15 ->
-            new RunEvent.GuardrailChecked(
-                one(GuardrailStage.values()), text(), optional(this::text), map());
+      case 15 ->
+          new RunEvent.GuardrailChecked(
+              one(GuardrailStage.values()), text(), optional(this::text), map());
       case 16 -> timedOut();
-      default -> flowEvent(type - 17);
+      case 17 -> new RunEvent.ChildStarted(text(), text(), text());
+      case 18 ->
+          new RunEvent.ChildFinished(
+              text(),
+              text(),
+              one(RunStatus.values()),
+              text(),
+              random.nextInt(),
+              random.nextInt(),
+              random.nextInt(),
+              usage(),
+              optional(this::total),
+              optional(() -> one(FailureKind.values())),
+              duration());
+      default -> flowEvent(type - 19);
     };
   }
 
@@ -355,6 +376,12 @@ final class RandomEvents {
         known ? List.of() : List.of(text()),
         list(this::text),
         random.nextBoolean());
+  }
+
+  private CostTotal total() {
+    return random.nextBoolean()
+        ? new CostTotal(CostValuation.Status.KNOWN, Optional.of(money()), List.of())
+        : new CostTotal(CostValuation.Status.UNKNOWN, Optional.empty(), List.of(text()));
   }
 
   private Instant instant() {

@@ -16,10 +16,13 @@ import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolCall;
+import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.CancelRequested;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.GuardrailChecked;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RouteBound;
@@ -40,10 +43,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -120,6 +125,54 @@ final class RunStateTest {
 
   private static ApprovalDecided decided(String callId, boolean approve) {
     return new ApprovalDecided("approval-" + callId, approve, Optional.empty(), Optional.empty());
+  }
+
+  private static ChildStarted begun(String callId) {
+    return new ChildStarted(callId, "child-" + callId, "research");
+  }
+
+  private static ChildFinished childEnded(String callId, RunStatus status) {
+    return new ChildFinished(
+        callId,
+        "child-" + callId,
+        status,
+        "Found.",
+        2,
+        1,
+        0,
+        Usage.reported(7, 3),
+        Optional.empty(),
+        status == RunStatus.FAILED ? Optional.of(FailureKind.DEADLINE) : Optional.empty(),
+        Duration.ZERO);
+  }
+
+  /** A request of the child of a call, as its parent asks it. */
+  private static ApprovalRequested promoted(String callId, int number) {
+    return promoted(1, callId, number);
+  }
+
+  private static ApprovalRequested promoted(int step, String callId, int number) {
+    return new ApprovalRequested(
+        "subapproval-" + callId + "-" + number,
+        DIGEST,
+        step,
+        callId,
+        "pay",
+        "1",
+        INPUT,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(new ApprovalRequested.OfChild("child-" + callId, "approval-" + number)));
+  }
+
+  private static ApprovalDecided decidedPromoted(String callId, int number) {
+    return new ApprovalDecided(
+        "subapproval-" + callId + "-" + number, true, Optional.empty(), Optional.empty());
+  }
+
+  private static RunSuspended waitsForChild(String callId) {
+    return new RunSuspended(
+        RunSuspended.Reason.CHILD, List.of("child-" + callId), Optional.empty());
   }
 
   private static RunSuspended waitsForApproval() {
@@ -200,6 +253,10 @@ final class RunStateTest {
       verdict("c1", Verdict.SUCCEEDED),
       waitsForApproval(),
       waitsForVerdict("c1"),
+      waitsForChild("c1"),
+      begun("c1"),
+      childEnded("c1", RunStatus.COMPLETED),
+      promoted("c1", 0),
       new RunResumed("test"),
       completed(),
       failed(true),
@@ -532,6 +589,104 @@ final class RunStateTest {
         state.approvals());
   }
 
+  @Test
+  @Tag("A94")
+  void a_child_begins_once_for_an_open_call_and_its_end_is_the_result_of_the_call() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1", "c2"));
+    assertRefuses(
+        state,
+        begun("c3"),
+        childEnded("c1", RunStatus.COMPLETED),
+        promoted("c1", 0),
+        waitsForChild("c1"));
+    assertAccepts(state, begun("c1"));
+    assertRefuses(
+        state,
+        begun("c1"),
+        began("c1", EffectClass.PURE),
+        refused("c1"),
+        asked("c1"),
+        ended("c1", false),
+        childEnded("c2", RunStatus.COMPLETED),
+        new ChildFinished(
+            "c1",
+            "another",
+            RunStatus.COMPLETED,
+            "",
+            1,
+            0,
+            0,
+            Usage.ABSENT,
+            Optional.empty(),
+            Optional.empty(),
+            Duration.ZERO));
+    assertAccepts(state, childEnded("c1", RunStatus.COMPLETED));
+    assertRefuses(state, childEnded("c1", RunStatus.COMPLETED), begun("c1"));
+    assertAccepts(state, began("c2", EffectClass.PURE));
+    assertRefuses(state, begun("c2"));
+    assertAccepts(state, ended("c2", false));
+
+    ToolResult result = state.messages().getLast().toolResults().getFirst();
+    assertFalse(result.error());
+    assertEquals(
+        "{\"status\":\"COMPLETED\",\"text\":\"Found.\",\"steps\":2,\"toolCalls\":1,\"toolErrors\":0,"
+            + "\"usage\":{\"inputTokens\":7,\"outputTokens\":3}}",
+        result.output().text());
+    assertEquals(Usage.reported(10, 5), state.usage());
+    assertEquals(Usage.reported(17, 8), state.totalUsage());
+    assertEquals(
+        List.of(
+            new RunState.Child(begun("c1"), Optional.of(childEnded("c1", RunStatus.COMPLETED)))),
+        state.children());
+  }
+
+  @Test
+  @Tag("A97")
+  void a_child_that_failed_gives_an_error_that_names_the_kind_alone() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1"),
+            begun("c1"),
+            childEnded("c1", RunStatus.FAILED));
+
+    ToolResult result = state.messages().getLast().toolResults().getFirst();
+    assertTrue(result.error());
+    assertEquals(1, state.toolErrors());
+    assertEquals(
+        "{\"status\":\"FAILED\",\"text\":\"Found.\",\"steps\":2,\"toolCalls\":1,\"toolErrors\":0,"
+            + "\"usage\":{\"inputTokens\":7,\"outputTokens\":3},"
+            + "\"error\":{\"kind\":\"DEADLINE\",\"message\":\"The sub-agent failed.\"}}",
+        result.output().value());
+  }
+
+  @Test
+  @Tag("A79")
+  @Tag("A95")
+  @Tag("A96")
+  void a_run_waits_for_what_its_child_waits_for() {
+    RunState state = state(new StepStarted(1, 1), answer(1, "", "c1"), begun("c1"));
+    assertAccepts(state, promoted("c1", 0));
+    assertAccepts(state, promoted("c1", 1));
+    assertRefuses(state, promoted("c1", 1), promoted("c2", 2), promoted(2, "c1", 2));
+    assertEquals(ApprovalRequested.Kind.SUBAGENT, promoted("c1", 0).kind());
+    assertEquals(ApprovalRequested.Kind.LOCAL_TOOL, asked("c1").kind());
+    assertAccepts(state, waitsForApproval());
+    assertEquals(RunStatus.WAITING_APPROVAL, state.status());
+    assertRefuses(state, childEnded("c1", RunStatus.COMPLETED), decidedPromoted("c1", 2));
+    assertAccepts(state, decidedPromoted("c1", 0));
+    assertRefuses(state, decidedPromoted("c1", 0));
+    assertEquals(List.of(promoted("c1", 1)), state.pendingApprovals());
+    assertAccepts(state, new RunResumed("the child has moved on"));
+    assertAccepts(state, waitsForChild("c1"));
+    assertEquals(RunStatus.WAITING, state.status());
+    assertFalse(state.isTerminal());
+    assertAccepts(state, new RunResumed("again"));
+    assertAccepts(state, childEnded("c1", RunStatus.CANCELLED));
+    assertEquals(List.of(), state.pendingApprovals(), "nobody waits for that decision any more");
+    assertRefuses(state, decidedPromoted("c1", 1));
+  }
+
   @ParameterizedTest
   @EnumSource(Verdict.class)
   void a_verdict_gives_a_call_its_result_unless_it_did_not_run(Verdict verdict) {
@@ -597,7 +752,18 @@ final class RunStateTest {
     int step = Math.max(1, state.nextStep() + random.nextInt(4) / 3 - random.nextInt(4) / 3);
     String call = "c" + (1 + random.nextInt(2));
     EffectClass effect = any(random, List.of(EffectClass.values()));
-    return switch (random.nextInt(16)) {
+    return switch (random.nextInt(20)) {
+      case 16 -> begun(call);
+      case 17 -> childEnded(call, any(random, List.of(RunStatus.COMPLETED, RunStatus.FAILED)));
+      case 18 -> promoted(state.step(), call, random.nextInt(2));
+      case 19 ->
+          random.nextBoolean()
+              ? waitsForChild(call)
+              : new ApprovalDecided(
+                  "subapproval-" + call + "-" + random.nextInt(2),
+                  true,
+                  Optional.empty(),
+                  Optional.empty());
       case 0, 1 -> new StepStarted(step, 1);
       case 2 -> bound(step);
       case 3, 4 ->
@@ -661,6 +827,8 @@ final class RunStateTest {
     private @Nullable RunEvent intended; // end, once there is a verdict
     private final Map<String, String> calls = new HashMap<>(); // id to state
     private final Map<String, EffectClass> effects = new HashMap<>();
+    private final Map<String, String> promoted = new HashMap<>(); // pending requests, to the call
+    private final Set<String> everPromoted = new HashSet<>();
 
     void keep(RunEvent event, String what) {
       assertFalse(ended, what);
@@ -678,6 +846,24 @@ final class RunStateTest {
           e.message().toolCalls().forEach(call -> calls.put(call.id(), "open"));
         }
         case GuardrailChecked e -> triggered = true;
+        case ApprovalRequested e when e.child().isPresent() -> {
+          assertFalse(waiting || cancelling, what);
+          assertEquals("child", calls.get(e.callId()), what);
+          assertTrue(everPromoted.add(e.requestId()), what);
+          promoted.put(e.requestId(), e.callId());
+        }
+        case ApprovalDecided e when e.requestId().startsWith("sub") ->
+            assertEquals("child", calls.get(promoted.remove(e.requestId())), what);
+        case ChildStarted e -> {
+          assertFalse(waiting || cancelling, what);
+          String before = String.valueOf(calls.put(e.callId(), "child"));
+          assertTrue(List.of("open", "open approved").contains(before), what + ": " + before);
+        }
+        case ChildFinished e -> {
+          assertFalse(waiting, what);
+          move(e.callId(), "child", "ended", what);
+          result(e.callId());
+        }
         case ApprovalRequested e -> {
           assertFalse(cancelling, what);
           move(e.callId(), "open", "asked", what);
@@ -705,6 +891,7 @@ final class RunStateTest {
           assertFalse(waiting || cancelling, what);
           assertFalse(String.valueOf(calls.get(e.callId())).startsWith("begun"), what);
           assertTrue(calls.containsKey(e.callId()), what);
+          assertFalse("child".equals(calls.get(e.callId())), what);
           result(e.callId());
         }
         case ToolReconciled e -> {
@@ -718,13 +905,21 @@ final class RunStateTest {
         case RunSuspended e -> {
           assertFalse(waiting, what);
           waiting = true;
+          boolean verdict = e.reason() == RunSuspended.Reason.RECONCILIATION;
+          assertFalse(!verdict && cancelling, what);
+          String open =
+              switch (e.reason()) {
+                case APPROVAL -> "asked";
+                case RECONCILIATION -> "begun";
+                case CHILD -> "child";
+                case SIGNAL, TIMER -> throw new AssertionError(what);
+              };
           boolean approval = e.reason() == RunSuspended.Reason.APPROVAL;
-          assertFalse(approval && cancelling, what);
           assertTrue(
-              calls.values().stream()
-                  .anyMatch(call -> call.startsWith(approval ? "asked" : "begun")),
+              calls.values().stream().anyMatch(call -> call.startsWith(open))
+                  || (approval && !promoted.isEmpty()),
               what);
-          if (!approval) {
+          if (verdict) {
             intended = e.intendedTimeout().<RunEvent>map(end -> end).orElse(intended);
             intended =
                 e.intendedEnd()
@@ -785,6 +980,7 @@ final class RunStateTest {
 
     private void result(String id) {
       calls.put(id, "answered");
+      promoted.values().removeIf(id::equals);
       if (calls.values().stream().allMatch("answered"::equals)) {
         calls.clear();
         effects.clear();

@@ -391,25 +391,37 @@ final class TimelineTest {
         calls.stream().mapToLong(call -> call.tries().size()).sum(),
         what);
     assertEquals(
-        count(events, ApprovalDecided.class),
+        events.stream()
+            .filter(event -> event instanceof ApprovalDecided made && !isOfChild(made))
+            .count(),
         calls.stream()
             .filter(call -> call.approval().flatMap(Timeline.Approval::decision).isPresent())
             .count(),
         what);
     RunState state = RunState.of(log);
     assertEquals(
-        state.approvals().size(),
+        state.approvals().stream().filter(asked -> asked.request().child().isEmpty()).count(),
         calls.stream().filter(call -> call.approval().isPresent()).count(),
         what);
     assertEquals(
         state.inDoubt().size(),
-        state.status() == RunStatus.CANCELLED
+        state.status() == RunStatus.CANCELLED || state.status() == RunStatus.TIMED_OUT
             ? 0
             : calls.stream()
                 .filter(call -> call.outcome() == Outcome.UNKNOWN && call.result().isEmpty())
                 .count(),
         what);
+    assertEquals(
+        state.calls().stream().filter(CallState::awaitsChild).count(),
+        state.isTerminal()
+            ? 0
+            : calls.stream().filter(call -> call.outcome() == Outcome.UNDER_WAY).count(),
+        what);
     timeline.entries().forEach(entry -> assertInOrder(entry, what));
+  }
+
+  private static boolean isOfChild(ApprovalDecided decision) {
+    return decision.requestId().startsWith("subapproval");
   }
 
   private static long count(List<RunEvent> events, Class<? extends RunEvent> type) {

@@ -47,6 +47,8 @@ final class UnknownMembersTest {
         "ToolStarted",
         "ToolFinished",
         "ToolReconciled-evidence",
+        "ChildStarted",
+        "ChildFinished",
         "RunSuspended",
         "RunResumed",
         "CancelRequested",

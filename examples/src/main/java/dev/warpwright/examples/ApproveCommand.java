@@ -1,25 +1,10 @@
 package dev.warpwright.examples;
 
-import dev.warpwright.agent.Agent;
-import dev.warpwright.agent.Agents;
 import dev.warpwright.run.ApprovalDecision;
-import dev.warpwright.run.RunKey;
-import dev.warpwright.run.RunScope;
-import dev.warpwright.run.RunState;
-import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.RunStore;
-import dev.warpwright.run.Runs;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Decides the approvals that runs wait for, and drives the runs on. */
+/** Approves what runs wait for. */
 @Command(
     name = "approve",
     sortOptions = false,
@@ -28,120 +13,21 @@ import picocli.CommandLine.Option;
           + " approve decided and did not bring to their end go on too.",
       "Exit code: 0 if no run failed, 1 otherwise, 2 for wrong arguments."
     })
-final class ApproveCommand implements Callable<Integer> {
-  private final Console console;
-
-  @ArgGroup(multiplicity = "1")
-  private final Which which = new Which();
-
-  @Option(names = "--deny", description = "Denies instead; the agent is told.")
+final class ApproveCommand extends DecideCommand {
+  @Option(names = "--deny", description = "Denies instead, as the command deny does.")
   private boolean deny;
 
-  @Mixin private final JobOptions job = new JobOptions();
-
-  /** One or all. */
-  private static final class Which {
-    @Option(names = "--all", required = true, description = "All runs that wait.")
-    private boolean all;
-
-    @Option(names = "--run", required = true, paramLabel = "ID", description = "One run.")
-    private @Nullable String run;
-  }
-
   ApproveCommand(Console console) {
-    this.console = console;
+    super(console);
   }
 
   @Override
-  public Integer call() {
-    job.check();
-    if (which.run != null && which.run.isBlank()) {
-      throw new JobException.Usage("--run must not be blank.");
-    }
-    try (StopSignal _ = StopSignal.forThisThread();
-        Providers providers = job.providers();
-        RunStore store = Databases.openExisting(job.db());
-        Effects effects = Effects.openExisting(job.out().resolve("effects.jsonl"))) {
-      Agents agents = Agents.on(providers.gateway(), store);
-      Agent agent = TriageAgent.of(providers.route(), Orders.load(), effects);
-      List<RunKey> runs =
-          which.all
-              ? Decider.toDecide(agents.runs())
-              : List.of(named(Objects.requireNonNull(which.run), agents.runs()));
-
-      List<Decider.Result> results = new ArrayList<>();
-      boolean all;
-      try (Progress progress = Progress.on(console, job.progress())) {
-        all =
-            new Decider(agents, agent, this::decide)
-                .drive(
-                    runs,
-                    job.concurrency(),
-                    result -> {
-                      results.add(result);
-                      progress.tell(results.size(), runs.size(), "driven on");
-                    });
-      }
-      print(results);
-      if (!all) {
-        console.print(
-            "Stopped after %d of %d runs. Run the same command again to go on."
-                .formatted(results.size(), runs.size()));
-      }
-      return results.stream().anyMatch(Decider.Result::isFailed) ? 1 : 0;
-    }
+  ApprovalDecision decision(String requestId) {
+    return deny ? DenyCommand.denial(requestId, null) : ApprovalDecision.approve(requestId);
   }
 
-  private static RunKey named(String id, Runs runs) {
-    RunKey run = new RunKey(RunScope.DEFAULT, id);
-    RunState state =
-        runs.state(run).orElseThrow(() -> new JobException("There is no run " + id + "."));
-    if (state.pendingApprovals().isEmpty() && !Decider.wasLeft(runs, run)) {
-      throw new JobException(
-          "Run " + id + " waits for no approval; its status is " + state.status() + ".");
-    }
-    return run;
-  }
-
-  private ApprovalDecision decide(String requestId) {
-    String name = Objects.requireNonNullElse(System.getProperty("user.name"), "");
-    ApprovalDecision decision =
-        deny
-            ? ApprovalDecision.deny(requestId, "a person looked at it and said no.")
-            : ApprovalDecision.approve(requestId);
-    return decision.by(name.isBlank() ? "cli" : name);
-  }
-
-  private void print(List<Decider.Result> results) {
-    int decided = results.stream().mapToInt(Decider.Result::decided).sum();
-    console.print(
-        """
-        Approvals %-8s %7d
-        Runs driven on     %7d
-          completed        %7d
-          to approve       %7d
-          to reconcile     %7d
-          failed           %7d\
-        """
-            .formatted(
-                deny ? "denied" : "given",
-                decided,
-                results.size(),
-                count(results, RunStatus.COMPLETED),
-                count(results, RunStatus.WAITING_APPROVAL),
-                count(results, RunStatus.NEEDS_RECONCILIATION),
-                results.stream().filter(Decider.Result::isFailed).count()));
-    results.stream()
-        .filter(Decider.Result::isFailed)
-        .forEach(
-            result ->
-                console.print(
-                    "Run %s failed: %s".formatted(result.run(), result.failure().orElse(""))));
-  }
-
-  private static long count(List<Decider.Result> results, RunStatus status) {
-    return results.stream()
-        .filter(result -> result.status().filter(status::equals).isPresent())
-        .count();
+  @Override
+  String done() {
+    return deny ? "denied" : "given";
   }
 }

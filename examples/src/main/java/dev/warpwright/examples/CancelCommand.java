@@ -1,7 +1,6 @@
 package dev.warpwright.examples;
 
 import dev.warpwright.run.RunKey;
-import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
@@ -10,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Cancels a run for good. */
 @Command(
@@ -28,8 +26,8 @@ final class CancelCommand implements Callable<Integer> {
 
   @Mixin private final DatabaseOption database = new DatabaseOption();
 
-  @Parameters(paramLabel = "RUN", description = "The id of the run, as the command runs lists it.")
-  private String run = "";
+  @Mixin private final JsonOption json = new JsonOption();
+  @Mixin private final RunParameter run = new RunParameter();
 
   CancelCommand(Console console) {
     this.console = console;
@@ -37,17 +35,14 @@ final class CancelCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (run.isBlank()) {
-      throw new JobException.Usage("The id of the run must not be blank.");
-    }
+    RunKey key = run.key();
     if (reason != null && reason.isBlank()) {
       throw new JobException.Usage("--reason must not be blank.");
     }
     try (RunStore store = Databases.openExisting(database.url())) {
       Runs runs = Runs.in(store);
-      RunKey key = new RunKey(RunScope.DEFAULT, run);
       RunState state = reason == null ? runs.cancel(key) : runs.cancel(key, reason);
-      console.print("%s  %s".formatted(state.run(), state.status()));
+      json.print(console, RunJson.of(state), RunJson.line(state));
       return 0;
     }
   }

@@ -8,7 +8,10 @@ final class DatabaseOption {
   @Option(
       names = "--db",
       paramLabel = "JDBC-URL",
-      description = "The database of the runs; default: the one in ./warpwright-triage.")
+      description =
+          "The database of the runs, jdbc:h2:async:PATH or jdbc:postgresql://HOST/DATABASE (user"
+              + " and password from PGUSER and PGPASSWORD); default: the one in"
+              + " ./warpwright-triage.")
   private @Nullable String url;
 
   String url() {

@@ -27,7 +27,10 @@ final class JobOptions {
   @Option(
       names = "--db",
       paramLabel = "JDBC-URL",
-      description = "The database of the runs; default: jdbc:h2:async: and the path of DIR/runs.")
+      description =
+          "The database of the runs; default: jdbc:h2:async: and the path of DIR/runs. On"
+              + " jdbc:postgresql://HOST/DATABASE (user and password from PGUSER and PGPASSWORD)"
+              + " several processes share the work.")
   private @Nullable String db;
 
   @Option(
@@ -106,6 +109,19 @@ final class JobOptions {
       throw new JobException.Usage("--script is for the scripted servers, not --provider-url.");
     }
     var _ = db();
+  }
+
+  /** Opens the effects of the tools: for this process alone, unless the database is shared. */
+  Effects effects() {
+    Path file = madeOut().resolve("effects.jsonl");
+    return Databases.isShared(db()) ? Effects.shared(file) : Effects.open(file);
+  }
+
+  /** Opens effects that must be there; see {@link #effects()}. */
+  Effects existingEffects() {
+    Path file = out.resolve("effects.jsonl");
+    Effects.requireExisting(file);
+    return effects();
   }
 
   /** Starts or finds the providers. */

@@ -51,7 +51,10 @@ final class RunHeader {
     return switch (state.status()) {
       case WAITING_APPROVAL -> ": decide with approve --run %s [--deny]".formatted(state.run());
       case NEEDS_RECONCILIATION -> ": look up what became of the calls in doubt";
-      case RUNNING, FAILED -> ": run the same triage again to go on";
+      case QUEUED -> ": waits for a worker; see the command work";
+      case WAITING -> ": a worker goes on with it when what it waits for is there";
+      case RUNNING -> ": a worker goes on with it; see the command work";
+      case FAILED -> ": resume it with resume %s".formatted(state.run());
       case CANCEL_REQUESTED -> ": cancel it again if nothing drives it";
       case COMPLETED, CANCELLED, TIMED_OUT -> "";
     };

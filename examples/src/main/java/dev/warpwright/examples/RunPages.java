@@ -6,7 +6,6 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Runs;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -18,7 +17,11 @@ final class RunPages {
 
   /** Shows every run of these statuses, all if none is named, latest update first. */
   static void forEach(Runs runs, Set<RunStatus> statuses, Consumer<RunSummary> each) {
-    RunQuery query = new RunQuery(RunScope.DEFAULT, statuses, PAGE, Optional.empty());
+    RunQuery query =
+        RunQuery.builder(RunScope.DEFAULT)
+            .statuses(statuses.toArray(RunStatus[]::new))
+            .limit(PAGE)
+            .build();
     List<RunSummary> page = runs.list(query);
     while (!page.isEmpty()) {
       page.forEach(each);

@@ -22,6 +22,7 @@ final class RunsCommand implements Callable<Integer> {
 
   private final Console console;
 
+  @Mixin private final JsonOption json = new JsonOption();
   @Mixin private final DatabaseOption database = new DatabaseOption();
 
   @Option(
@@ -41,14 +42,18 @@ final class RunsCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     try (RunStore store = Databases.openExisting(database.url())) {
-      console.print(ROW.formatted("STATUS", "TICKET", "RUN", "EVENTS", "UPDATED"));
+      if (!json.isWanted()) {
+        console.print(ROW.formatted("STATUS", "TICKET", "RUN", "EVENTS", "UPDATED"));
+      }
       RunPages.forEach(Runs.in(store), statuses, this::print);
       return 0;
     }
   }
 
   private void print(RunSummary run) {
-    console.print(
+    json.print(
+        console,
+        RunJson.of(run),
         ROW.formatted(
             run.status(),
             RunPages.ticketOf(run),

@@ -1,8 +1,8 @@
 package dev.warpwright.examples;
 
+import dev.warpwright.model.Json;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunKey;
-import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 /** Shows where a run stands and what happened in it. */
 @Command(
@@ -30,8 +29,8 @@ final class ShowCommand implements Callable<Integer> {
 
   @Mixin private final DatabaseOption database = new DatabaseOption();
 
-  @Parameters(paramLabel = "RUN", description = "The id of the run, as the command runs lists it.")
-  private String run = "";
+  @Mixin private final JsonOption json = new JsonOption();
+  @Mixin private final RunParameter run = new RunParameter();
 
   ShowCommand(Console console) {
     this.console = console;
@@ -39,12 +38,14 @@ final class ShowCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (run.isBlank()) {
-      throw new JobException.Usage("The id of the run must not be blank.");
-    }
+    RunKey key = run.key();
     try (RunStore store = Databases.openExisting(database.url())) {
-      List<LoggedEvent> log = Runs.in(store).log(new RunKey(RunScope.DEFAULT, run));
+      List<LoggedEvent> log = Runs.in(store).log(key);
       RunState state = RunState.of(log);
+      if (json.isWanted()) {
+        console.print(Json.of(RunJson.of(state)).text());
+        return 0;
+      }
       RunHeader.lines(state).forEach(line -> console.print(clean(line)));
       console.print("");
       for (LoggedEvent event : log) {

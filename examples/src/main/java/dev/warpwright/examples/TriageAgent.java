@@ -14,8 +14,6 @@ import java.lang.invoke.MethodHandles;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The agent and its four tools.
@@ -44,20 +42,14 @@ final class TriageAgent {
       """;
 
   private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
+  private static final JsonType<Refund> REFUND = JsonType.of(Refund.class, LOOKUP);
 
   private final Orders orders;
   private final Effects effects;
 
-  /** The key of the call that paid an order back, by order. */
-  private final Map<String, String> refunded = new ConcurrentHashMap<>();
-
   private TriageAgent(Orders orders, Effects effects) {
     this.orders = orders;
     this.effects = effects;
-    JsonType<Refund> type = JsonType.of(Refund.class, LOOKUP);
-    for (Effect effect : effects.of("refund")) {
-      refunded.put(type.read(effect.input()).orderId(), effect.key());
-    }
   }
 
   private record Lookup(
@@ -149,16 +141,8 @@ final class TriageAgent {
           "The amount must be above 0 and at most %s %s, which the order cost."
               .formatted(order.amount(), order.currency()));
     }
-    String key = context.idempotencyKey();
-    String earlier = refunded.putIfAbsent(order.orderId(), key);
-    if (earlier != null && !earlier.equals(key)) {
+    if (!effects.addUnless(other -> paysBack(other, order), effect("refund", input, context))) {
       throw new ToolException("Order " + order.orderId() + " has been paid back already.");
-    }
-    try {
-      record("refund", input, context);
-    } catch (IOException e) {
-      refunded.remove(order.orderId(), key);
-      throw e;
     }
     return refunded(input);
   }
@@ -175,14 +159,22 @@ final class TriageAgent {
         .orElseThrow(() -> new ToolException("This customer has no order of that number."));
   }
 
+  private static boolean paysBack(Effect effect, Order order) {
+    return effect.tool().equals("refund")
+        && REFUND.read(effect.input()).orderId().equals(order.orderId());
+  }
+
   private void record(String tool, Record input, ToolContext context) throws IOException {
-    effects.add(
-        new Effect(
-            RunTicket.of(context).id(),
-            tool,
-            JsonType.toJson(input, LOOKUP),
-            context.idempotencyKey(),
-            Instant.now().truncatedTo(ChronoUnit.MILLIS)));
+    effects.add(effect(tool, input, context));
+  }
+
+  private static Effect effect(String tool, Record input, ToolContext context) {
+    return new Effect(
+        RunTicket.of(context).id(),
+        tool,
+        JsonType.toJson(input, LOOKUP),
+        context.idempotencyKey(),
+        Instant.now().truncatedTo(ChronoUnit.MILLIS));
   }
 
   /** What became of a call that was cut off: it took place exactly if its effect is there. */

@@ -6,6 +6,7 @@ import dev.warpwright.flow.Batch;
 import dev.warpwright.flow.BatchItem;
 import dev.warpwright.flow.BatchProgress;
 import dev.warpwright.flow.BatchReport;
+import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunStore;
 import java.nio.file.Path;
 import java.util.List;
@@ -46,6 +47,13 @@ final class TriageCommand implements Callable<Integer> {
               + " perhaps orderId; default: the two hundred shipped ones.")
   private @Nullable Path input;
 
+  @Option(
+      names = "--queue",
+      description =
+          "Only queues the tickets, for processes that drive them: see the command work. No report"
+              + " is written.")
+  private boolean queue;
+
   @Mixin private final JobOptions job = new JobOptions();
 
   TriageCommand(Console console) {
@@ -59,11 +67,14 @@ final class TriageCommand implements Callable<Integer> {
         Tickets tickets = tickets();
         Providers providers = job.providers();
         RunStore store = Databases.open(job.db());
-        Effects effects = Effects.open(job.madeOut().resolve("effects.jsonl"))) {
+        Effects effects = job.effects()) {
       warn(tickets.badLines());
       Agents agents = Agents.on(providers.gateway(), store);
       Agent agent = TriageAgent.of(providers.route(), Orders.load(), effects);
 
+      if (queue) {
+        return queue(agents, agent, tickets);
+      }
       BatchReport batch = run(agents, agent, tickets);
 
       Report report = Report.of(batch, tickets.badLines().size());
@@ -101,11 +112,28 @@ final class TriageCommand implements Callable<Integer> {
     }
   }
 
+  private int queue(Agents agents, Agent agent, Tickets tickets) {
+    List<RunKey> queued = batch(agent, tickets).enqueue(agents);
+    boolean all = !Thread.currentThread().isInterrupted();
+    console.print(
+        "%d tickets have their runs.%s"
+            .formatted(
+                queued.size(),
+                all
+                    ? " To drive them: work --db %s --out %s".formatted(job.db(), job.out())
+                    : " Stopped; run the same command again to go on."));
+    return all ? 0 : 1;
+  }
+
+  private Batch<Ticket> batch(Agent agent, Tickets tickets) {
+    return Batch.of(BATCH, agent, tickets, Ticket::id, Ticket::prompt)
+        .metadata(RunTicket::metadataOf)
+        .maxConcurrency(job.concurrency());
+  }
+
   private BatchReport run(Agents agents, Agent agent, Tickets tickets) {
     try (Progress progress = Progress.on(console, job.progress())) {
-      return Batch.of(BATCH, agent, tickets, Ticket::id, Ticket::prompt)
-          .metadata(RunTicket::metadataOf)
-          .maxConcurrency(job.concurrency())
+      return batch(agent, tickets)
           .onProgress(now -> progress.tell(now.done(), now.items(), counts(now)))
           .run(agents);
     }

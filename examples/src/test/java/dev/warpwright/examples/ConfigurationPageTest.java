@@ -62,12 +62,14 @@ final class ConfigurationPageTest {
   private static final Set<String> NO_SETTINGS =
       Set.of(
           "CatalogEntry.Builder",
+          "Handoff.Builder",
           "Gemini.Builder", // none beside those of AdapterBuilder
           "Ollama.Builder",
           "Vertex.Builder",
           "ModelCatalog.Builder",
           "PlanRequest.Builder",
           "RoutePlanner.Builder",
+          "RunQuery.Builder", // what is asked, not a setting
           "ModelCall.Builder",
           "ProviderException.Builder",
           "ScriptedModel.Builder",

@@ -7,10 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.Json;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,6 +68,52 @@ class EffectsTest {
         assertTrue(effects.add(effect("k2")));
       }
       assertEquals(whole, Files.readString(file));
+    }
+  }
+
+  @Test
+  void severalProcessesShareAFileAndSeeWhatTheOthersDid() throws IOException {
+    try (Effects first = Effects.shared(file);
+        Effects second = Effects.shared(file)) {
+      assertTrue(first.add(effect("k1")));
+      assertEquals(Optional.of(effect("k1")), second.find("k1"));
+      assertFalse(second.add(effect("k1")));
+      assertFalse(second.addUnless(other -> other.key().equals("k1"), effect("k2")));
+      assertTrue(second.addUnless(other -> other.key().equals("k3"), effect("k2")));
+      assertFalse(first.addUnless(other -> true, effect("k1")), "k2 excludes it");
+      assertTrue(first.addUnless(other -> other.key().equals("k1"), effect("k1")), "is there");
+      Files.writeString(file, "{\"ticket", StandardOpenOption.APPEND); // a process died
+      assertTrue(first.add(effect("k3")));
+      assertTrue(second.find("k3").isPresent());
+    }
+    assertEquals(3, Files.readAllLines(file).size());
+  }
+
+  @Test
+  void sharedByManyNoLineIsLostOrCut() throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      int number = i;
+      Thread thread =
+          new Thread(
+              () -> {
+                try (Effects effects = Effects.shared(file)) {
+                  for (int k = 0; k < 20; k++) {
+                    effects.add(effect("k" + (number / 2) + "-" + k)); // each key by two
+                  }
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertEquals(40, Files.readAllLines(file).size());
+    try (Effects all = Effects.open(file)) {
+      assertTrue(all.find("k1-19").isPresent());
     }
   }
 

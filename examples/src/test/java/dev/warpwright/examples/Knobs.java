@@ -34,6 +34,10 @@ import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.route.AdaptivePolicy;
 import dev.warpwright.route.AffinityPolicy;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Worker;
+import dev.warpwright.store.jdbc.JdbcAdmission;
+import dev.warpwright.store.jdbc.JdbcBudgetStore;
 import dev.warpwright.store.jdbc.JdbcRunStore;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
@@ -42,6 +46,7 @@ import dev.warpwright.tool.JsonType;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
@@ -50,6 +55,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** All types with settings, each under the title of its section, with the settings they have. */
@@ -86,6 +92,7 @@ final class Knobs {
     types.put("AgentRequest.Builder", agentRequest());
     types.put("Invocation.Builder", invocation());
     types.put("Agents.Builder", agents());
+    types.put("Worker.Builder", worker());
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
     types.put("AdapterBuilder", adapter());
@@ -94,6 +101,8 @@ final class Knobs {
     types.put("Anthropic.Builder", anthropic());
     types.put("Bedrock.Builder", bedrock());
     types.put("JdbcRunStore.Builder", jdbc());
+    types.put("JdbcBudgetStore.Builder", jdbcBudget());
+    types.put("JdbcAdmission.Builder", jdbcAdmission());
     return types;
   }
 
@@ -327,6 +336,14 @@ final class Knobs {
         new Knob.Defaults());
   }
 
+  private static List<Knob> worker() {
+    return Knob.ofBuilder(
+        Worker.Builder.class,
+        () -> Worker.builder(RunStore.inMemory()),
+        builder -> {}, // a driver is needed to start one; each setting is checked when it is set
+        new Knob.Defaults().field("drives/1", "drivers"));
+  }
+
   private static List<Knob> batch() {
     Agent agent = Agent.builder("agent", Route.of(TARGET)).build();
     return Knob.ofBuilder(
@@ -437,6 +454,48 @@ final class Knobs {
                         Knob.valueOf(builder, "maxQueuedEvents"),
                         Knob.valueOf(builder, "maxQueuedBytes")))
             .read("owner/1", Knobs::owner));
+  }
+
+  private static List<Knob> jdbcBudget() {
+    return Knob.ofBuilder(
+        JdbcBudgetStore.Builder.class,
+        () -> JdbcBudgetStore.builder("jdbc:h2:mem:knobs", Money.of("1", "USD")),
+        builder -> {},
+        new Knob.Defaults()
+            .field("timeSource/1", "time")
+            .read("connections/1", Knobs::connections));
+  }
+
+  private static List<Knob> jdbcAdmission() {
+    return Knob.ofBuilder(
+        JdbcAdmission.Builder.class,
+        () -> JdbcAdmission.builder("jdbc:h2:mem:knobs", AdmissionPolicy.builder(1).build()),
+        builder -> {},
+        new Knob.Defaults()
+            .field("timeSource/1", "time")
+            .read("connections/1", Knobs::connections));
+  }
+
+  private static Object connections(Object builder) {
+    Object onH2 = Knob.setValueOf(builder, "connections");
+    Object onPostgres =
+        Knob.setValueOf(
+            builder instanceof JdbcBudgetStore.Builder
+                ? JdbcBudgetStore.builder(nowhere(), Money.of("1", "USD"))
+                : JdbcAdmission.builder(nowhere(), AdmissionPolicy.builder(1).build()),
+            "connections");
+    return onH2 + ", on PostgreSQL " + onPostgres;
+  }
+
+  /** A source of connections that nobody takes one of. */
+  private static DataSource nowhere() {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            Knobs.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (_, method, _) -> {
+              throw new UnsupportedOperationException(method.getName());
+            });
   }
 
   private static Object owner(Object builder) {

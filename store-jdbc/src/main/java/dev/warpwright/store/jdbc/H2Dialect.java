@@ -5,6 +5,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunSummary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -12,6 +13,8 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Properties;
@@ -136,6 +139,9 @@ final class H2Dialect implements Dialect {
   /** H2 keeps every text of Java as it is. */
   @Override
   public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {}
+
+  @Override
+  public void requireDistinct(String name) {}
 
   /** Creates the folder of the file, and refuses a file that no store can use. */
   @Override
@@ -265,7 +271,12 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
-  public Worker register(Connection connection, String name, long startedNanos)
+  public boolean isShared() {
+    return false;
+  }
+
+  @Override
+  public Worker register(Connection connection, String name, long startedNanos, long leaseMillis)
       throws SQLException {
     connection.setAutoCommit(false);
     Worker worker = H2Session.raiseEpoch(connection, name, startedNanos);
@@ -274,14 +285,47 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
-  public JournalSession session(Connection connection, Worker worker) throws SQLException {
+  public JournalSession session(Connection connection, Worker worker, long leaseMillis)
+      throws SQLException {
     return new H2Session(connection, worker, durability);
   }
 
   @Override
   public Optional<RunRow> findRun(Connection connection, RunKey run, Worker worker)
       throws SQLException {
-    return H2Session.findRun(connection, run, worker.epoch());
+    return H2Session.findRun(connection, run, worker);
+  }
+
+  @Override
+  public List<RunSummary> stranded(Connection connection, RunScope scope, int limit, long nowNanos)
+      throws SQLException {
+    return H2Session.stranded(connection, scope, limit, nowNanos);
+  }
+
+  @Override
+  public String isExpired() {
+    return "owner IS NULL AND ended_nanos < ? AND status IN %s ORDER BY ended_nanos";
+  }
+
+  @Override
+  public String clockMillis() {
+    return "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000 AS BIGINT)";
+  }
+
+  @Override
+  public void prepareControl(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+  }
+
+  /** A process that is frozen is the only one. */
+  @Override
+  public void beginControl(Connection connection) {}
+
+  @Override
+  public void syncControl(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      H2Session.sync(statement, durability);
+    }
   }
 
   @Override

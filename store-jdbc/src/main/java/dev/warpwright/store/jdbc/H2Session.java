@@ -3,6 +3,8 @@ package dev.warpwright.store.jdbc;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.JdbcRunStore.Durability;
 import dev.warpwright.store.jdbc.RunRow.Ownership;
@@ -11,8 +13,12 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.sql.Types;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -22,25 +28,54 @@ final class H2Session extends JournalSession {
   /** The one worker of a database that belongs to one process. */
   private static final String WORKER = "embedded";
 
+  private static final String COLUMNS =
+      "id, sequence, status, due_nanos, updated_nanos, owner, owner_epoch, claims, problem,"
+          + " signals";
+
   private static final String RUN =
-      "SELECT id, sequence, owner, owner_epoch, updated_nanos FROM ww_run"
+      "SELECT "
+          + COLUMNS
+          + " FROM ww_run"
           + " WHERE tenant = ? AND user_id = ? AND namespace = ? AND run_id = ?";
 
-  private final long epoch;
+  /** The order names all columns of the index, because H2 recognises it only then. */
+  private static final String BY_DUE = " ORDER BY agent_id, ready_nanos, run_id";
+
+  private static final String DUE =
+      "SELECT "
+          + COLUMNS
+          + ", tenant, user_id, namespace, run_id, agent_id FROM ww_run"
+          + " WHERE agent_id = ? AND ready_nanos <= ?"
+          + BY_DUE
+          + " FETCH FIRST ? ROWS ONLY";
+
+  private static final String NEXT_DUE =
+      "SELECT ready_nanos FROM ww_run WHERE agent_id = ? AND ready_nanos > ?"
+          + BY_DUE
+          + " FETCH FIRST ROW ONLY";
+
+  private static final String STRANDED =
+      "SELECT "
+          + ListQuery.COLUMNS
+          + " FROM ww_run WHERE tenant = ? AND user_id = ? AND namespace = ? AND owner IS NULL"
+          + " AND due_nanos <= ? AND (claims >= "
+          + RunStore.MAX_CLAIMS
+          + " OR agent_id NOT IN (SELECT agent_id FROM ww_worker_agent))"
+          + " ORDER BY due_nanos, run_id FETCH FIRST ? ROWS ONLY";
+
   private final Durability durability;
   private final Statement plain;
   private final PreparedStatement lockWorker;
   private final PreparedStatement findRun;
   private final PreparedStatement findKey;
   private final PreparedStatement insertRun;
-  private final PreparedStatement advance;
-  private final PreparedStatement setOwner;
+  private final PreparedStatement update;
   private final PreparedStatement insertEvent;
+  private final PreparedStatement insertMetadata;
   private int unsentEvents;
 
   H2Session(Connection connection, Worker worker, Durability durability) throws SQLException {
-    super(connection);
-    this.epoch = worker.epoch();
+    super(connection, worker);
     this.durability = durability;
     this.plain = connection.createStatement();
     this.lockWorker =
@@ -50,22 +85,27 @@ final class H2Session extends JournalSession {
     this.insertRun =
         connection.prepareStatement(
             "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key,"
-                + " status, sequence, owner, owner_epoch, created_nanos, updated_nanos)"
-                + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                + " status, sequence, due_nanos, owner, owner_epoch, created_nanos, updated_nanos,"
+                + " signals) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             new String[] {"id"});
-    this.advance =
+    this.update =
         connection.prepareStatement(
-            "UPDATE ww_run SET sequence = ?, status = ?, updated_nanos = ?"
+            "UPDATE ww_run SET sequence = ?, status = ?, due_nanos = ?, updated_nanos = ?,"
+                + " owner = ?, owner_epoch = ?, claims = ?, problem = ?, signals = ?"
                 + " WHERE id = ? AND sequence = ?");
-    this.setOwner =
-        connection.prepareStatement("UPDATE ww_run SET owner = ?, owner_epoch = ? WHERE id = ?");
     this.insertEvent =
         connection.prepareStatement(
             "INSERT INTO ww_event (run, sequence, append_id, type, version, writer, epoch,"
                 + " time_nanos, codec, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.insertMetadata =
+        connection.prepareStatement(
+            "INSERT INTO ww_run_metadata (run, name, note) VALUES (?, ?, ?)");
   }
 
-  /** Makes this process the one worker, under an epoch that fences every earlier one. */
+  /**
+   * Makes this process the one worker, under an epoch that fences every earlier one, and frees what
+   * those have left.
+   */
   static Worker raiseEpoch(Connection connection, String name, long startedNanos)
       throws SQLException {
     try (PreparedStatement raise =
@@ -77,14 +117,18 @@ final class H2Session extends JournalSession {
                 "INSERT INTO ww_worker (epoch, name, pid, started_nanos, id)"
                     + " VALUES (1, ?, ?, ?, ?)");
         PreparedStatement read =
-            connection.prepareStatement("SELECT epoch FROM ww_worker WHERE id = ?")) {
+            connection.prepareStatement("SELECT epoch FROM ww_worker WHERE id = ?");
+        Statement free = connection.createStatement()) {
+      free.executeUpdate("UPDATE ww_run SET owner = NULL, owner_epoch = 0 WHERE owner_epoch > 0");
+      free.executeUpdate("DELETE FROM ww_worker_agent");
       if (writeWorker(raise, name, startedNanos) == 0) {
         writeWorker(first, name, startedNanos);
       }
       read.setString(1, WORKER);
       try (ResultSet row = read.executeQuery()) {
         row.next();
-        return new Worker(WORKER, row.getLong(1));
+        long epoch = row.getLong(1);
+        return new Worker(WORKER, epoch, epoch);
       }
     }
   }
@@ -99,10 +143,11 @@ final class H2Session extends JournalSession {
   }
 
   @Override
-  long begin(List<Operation<?>> operations) throws SQLException {
+  Fence begin(List<Operation<?>> operations) throws SQLException {
     lockWorker.setString(1, WORKER);
     try (ResultSet row = lockWorker.executeQuery()) {
-      return row.next() ? row.getLong(1) : 0;
+      long epoch = row.next() ? row.getLong(1) : 0;
+      return new Fence(epoch, epoch == worker().epoch());
     }
   }
 
@@ -112,31 +157,46 @@ final class H2Session extends JournalSession {
 
   @Override
   Optional<RunRow> findRun(RunKey run) throws SQLException {
-    return findRun(findRun, run, epoch);
+    return findRun(findRun, run, worker());
+  }
+
+  @Override
+  boolean isOwnedBy(RunKey run, Writer owner) throws SQLException {
+    return findRun(run).filter(row -> owner.equals(row.owner())).isPresent();
   }
 
   /** Finds a run on a reader's connection. */
-  static Optional<RunRow> findRun(Connection connection, RunKey run, long epoch)
+  static Optional<RunRow> findRun(Connection connection, RunKey run, Worker worker)
       throws SQLException {
     try (PreparedStatement find = connection.prepareStatement(RUN)) {
-      return findRun(find, run, epoch);
+      return findRun(find, run, worker);
     }
   }
 
-  private static Optional<RunRow> findRun(PreparedStatement find, RunKey run, long epoch)
+  private static Optional<RunRow> findRun(PreparedStatement find, RunKey run, Worker worker)
       throws SQLException {
-    setScope(find, 0, run.scope());
-    find.setString(4, run.runId());
+    find.setString(setScope(find, 0, run.scope()) + 1, run.runId());
     try (ResultSet row = find.executeQuery()) {
-      return row.next() ? Optional.of(readRun(row, epoch)) : Optional.empty();
+      return row.next() ? Optional.of(readRun(row, worker)) : Optional.empty();
     }
   }
 
-  private static RunRow readRun(ResultSet row, long epoch) throws SQLException {
-    String name = row.getString(3);
-    Writer owner = name == null ? null : new Writer(name, row.getLong(4));
-    Ownership ownership = owner == null || owner.epoch() < epoch ? Ownership.NONE : Ownership.HERE;
-    return new RunRow(row.getLong(1), row.getLong(2), owner, ownership, row.getLong(5));
+  private static RunRow readRun(ResultSet row, Worker worker) throws SQLException {
+    String name = row.getString(6);
+    Writer owner = name == null ? null : new Writer(name, row.getLong(7));
+    Ownership ownership =
+        owner == null || owner.epoch() < worker.epoch() ? Ownership.NONE : Ownership.HERE;
+    return new RunRow(
+        row.getLong(1),
+        row.getLong(2),
+        RunStatus.valueOf(row.getString(3)),
+        row.getObject(4, Long.class),
+        row.getString(10),
+        row.getLong(5),
+        owner,
+        ownership,
+        row.getInt(8),
+        row.getString(9));
   }
 
   @Override
@@ -145,55 +205,142 @@ final class H2Session extends JournalSession {
   }
 
   @Override
-  long insertRun(
-      RunKey run,
-      String agentId,
-      @Nullable String idempotencyKey,
-      RunRow.Head head,
-      @Nullable Writer owner)
+  List<Due> findDue(Set<String> agentIds, int limit, long nowNanos) throws SQLException {
+    List<Due> due = new ArrayList<>();
+    try (PreparedStatement find = connection.prepareStatement(DUE)) {
+      for (String agentId : agentIds) {
+        find.setString(1, agentId);
+        find.setLong(2, nowNanos);
+        find.setInt(3, limit);
+        try (ResultSet row = find.executeQuery()) {
+          while (row.next()) {
+            due.add(new Due(ListQuery.readKey(row, 11), row.getString(15), readRun(row, worker())));
+          }
+        }
+      }
+    }
+    due.sort(
+        Comparator.<Due>comparingLong(found -> Objects.requireNonNull(found.row().dueNanos()))
+            .thenComparing(found -> found.run().runId()));
+    return due.subList(0, Math.min(limit, due.size()));
+  }
+
+  /** How the database finds them; for tests. */
+  static String duePlan(Connection connection) throws SQLException {
+    try (PreparedStatement explain = connection.prepareStatement("EXPLAIN " + DUE)) {
+      explain.setString(1, "agent");
+      explain.setLong(2, 0);
+      explain.setInt(3, 10);
+      try (ResultSet row = explain.executeQuery()) {
+        return row.next() ? row.getString(1) : "";
+      }
+    }
+  }
+
+  @Override
+  Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException {
+    Optional<Duration> next = Optional.empty();
+    try (PreparedStatement find = connection.prepareStatement(NEXT_DUE)) {
+      for (String agentId : agentIds) {
+        find.setString(1, agentId);
+        find.setLong(2, nowNanos);
+        try (ResultSet row = find.executeQuery()) {
+          if (row.next()) {
+            Duration in = Duration.ofNanos(row.getLong(1) - nowNanos);
+            next = next.filter(other -> other.compareTo(in) <= 0).or(() -> Optional.of(in));
+          }
+        }
+      }
+    }
+    return next;
+  }
+
+  /** Lists on a reader's connection what nobody drives. */
+  static List<RunSummary> stranded(Connection connection, RunScope scope, int limit, long nowNanos)
       throws SQLException {
-    setScope(insertRun, 0, run.scope());
-    insertRun.setString(4, run.runId());
-    insertRun.setString(5, agentId);
-    insertRun.setString(6, idempotencyKey);
-    insertRun.setString(7, head.status().name());
-    insertRun.setLong(8, head.sequence());
-    insertRun.setString(9, owner == null ? null : owner.name());
-    insertRun.setLong(10, owner == null ? 0 : owner.epoch());
-    insertRun.setLong(11, head.createdNanos());
-    insertRun.setLong(12, head.updatedNanos());
+    try (PreparedStatement select = connection.prepareStatement(STRANDED)) {
+      int column = setScope(select, 0, scope);
+      select.setLong(++column, nowNanos);
+      select.setInt(++column, limit);
+      return ListQuery.read(select, scope);
+    }
+  }
+
+  @Override
+  long insertRun(RunKey run, RunRow.Origin origin, RunRow row) throws SQLException {
+    int column = setScope(insertRun, 0, run.scope());
+    insertRun.setString(++column, run.runId());
+    insertRun.setString(++column, origin.agentId());
+    insertRun.setString(++column, origin.idempotencyKey());
+    insertRun.setString(++column, row.status().name());
+    insertRun.setLong(++column, row.sequence());
+    insertRun.setObject(++column, row.dueNanos());
+    column = setOwner(insertRun, column, row.owner());
+    insertRun.setLong(++column, origin.createdNanos());
+    insertRun.setLong(++column, row.updatedNanos());
+    insertRun.setString(++column, row.signals());
     insertRun.executeUpdate();
+    long id;
     try (ResultSet keys = insertRun.getGeneratedKeys()) {
       keys.next();
-      return keys.getLong(1);
+      id = keys.getLong(1);
     }
+    for (Map.Entry<String, String> note : origin.metadata().entrySet()) {
+      if (isSearchable(note.getKey(), note.getValue())) {
+        insertMetadata.setLong(1, id);
+        insertMetadata.setString(2, note.getKey());
+        insertMetadata.setString(3, note.getValue());
+        insertMetadata.executeUpdate();
+      }
+    }
+    return id;
+  }
+
+  private static int setOwner(PreparedStatement statement, int before, @Nullable Writer owner)
+      throws SQLException {
+    statement.setString(before + 1, owner == null ? null : owner.name());
+    statement.setLong(before + 2, owner == null ? 0 : owner.epoch());
+    return before + 2;
   }
 
   /** The condition is the last line against a lost race. */
   @Override
-  void advance(RunKey run, RunRow row, long sequence, RunStatus status, long timeNanos)
-      throws SQLException {
-    advance.setLong(1, sequence);
-    advance.setString(2, status.name());
-    advance.setLong(3, timeNanos);
-    advance.setLong(4, row.id());
-    advance.setLong(5, row.sequence());
-    if (advance.executeUpdate() != 1) {
+  void update(RunKey run, RunRow before, RunRow after) throws SQLException {
+    update.setLong(1, after.sequence());
+    update.setString(2, after.status().name());
+    update.setObject(3, after.dueNanos());
+    update.setLong(4, after.updatedNanos());
+    int column = setOwner(update, 4, after.owner());
+    update.setInt(++column, after.claims());
+    update.setString(++column, after.problem());
+    update.setString(++column, after.signals());
+    update.setLong(++column, before.id());
+    update.setLong(++column, before.sequence());
+    if (update.executeUpdate() != 1) {
       throw new SQLException("The row of a run changed under the lock of the worker.");
     }
   }
 
   @Override
-  void setOwner(RunKey run, RunRow row, @Nullable Writer owner) throws SQLException {
-    if (owner == null) {
-      setOwner.setNull(1, Types.VARCHAR);
-      setOwner.setLong(2, 0);
-    } else {
-      setOwner.setString(1, owner.name());
-      setOwner.setLong(2, owner.epoch());
+  long nowNanos(long atCaller) {
+    return atCaller;
+  }
+
+  /** What is not sent yet is of other runs, or comes to be deleted too. */
+  @Override
+  void delete(RunKey run, RunRow row) throws SQLException {
+    var _ = send();
+    for (String sql :
+        List.of(
+            "DELETE FROM ww_event WHERE run = ?",
+            "DELETE FROM ww_run_metadata WHERE run = ?",
+            "DELETE FROM ww_signal WHERE run = ?",
+            "DELETE FROM ww_run WHERE id = ?")) {
+      try (PreparedStatement delete = connection.prepareStatement(sql)) {
+        delete.setLong(1, row.id());
+        delete.executeUpdate();
+      }
     }
-    setOwner.setLong(3, row.id());
-    setOwner.executeUpdate();
   }
 
   @Override
@@ -230,14 +377,19 @@ final class H2Session extends JournalSession {
 
   @Override
   void sync() throws SQLException {
+    sync(plain, durability);
+  }
+
+  /** Makes everything that was committed as durable as is asked. */
+  static void sync(Statement statement, Durability durability) throws SQLException {
     switch (durability) {
-      case POWER -> plain.execute("CHECKPOINT SYNC");
-      case PROCESS -> plain.execute("CHECKPOINT");
+      case POWER -> statement.execute("CHECKPOINT SYNC");
+      case PROCESS -> statement.execute("CHECKPOINT");
       case RELAXED -> {}
     }
   }
 
   /** The next opener of the file raises the epoch. */
   @Override
-  void retire() {}
+  void retire(Worker worker) {}
 }

@@ -1,19 +1,25 @@
 package dev.warpwright.store.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.Append;
+import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
-import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.RunWatches;
+import dev.warpwright.run.Signal;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
@@ -23,14 +29,15 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -51,16 +58,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Opening makes the tables where they are missing and brings them to this version. An H2 file
  * belongs to one process at a time; a second one that opens it is refused. Opening it ends the
  * ownership of all runs that another process, or this one earlier, had left: they can be acquired
- * at once. On PostgreSQL a store has its runs until it is closed, or until one is opened under the
- * same {@link Builder#owner owner} name.
+ * at once. On PostgreSQL a store has its runs as long as it renews its {@link Builder#lease lease},
+ * until it is closed, or until one is opened under the same {@link Builder#owner owner} name.
  *
  * <p>Appends of many runs share one commit, and a caller goes on only when that commit is durable
  * as {@link Durability} says; what is read is durable too. A call waits at most until its deadline
  * and two seconds. It is not cut short by an interrupt, which is pending again when the call
  * returns. At the bound of its queue the store makes new calls wait.
  *
- * <p>Only threads of the store touch the database: one that writes and two that read, all daemons.
- * Instances are thread-safe.
+ * <p>Only threads of the store touch the database: one that writes, two that read and, on
+ * PostgreSQL, one that renews the lease, all daemons. Instances are thread-safe.
  */
 public final class JdbcRunStore implements RunStore {
   private static final String EVENTS =
@@ -69,7 +76,21 @@ public final class JdbcRunStore implements RunStore {
           + " FROM ww_event WHERE run = (SELECT id FROM ww_run WHERE tenant = ? AND user_id = ?"
           + " AND namespace = ? AND run_id = ?) AND sequence >= ? ORDER BY run, sequence";
 
+  private static final String SIGNALS =
+      "SELECT signal_id, name, body, sent_nanos FROM ww_signal WHERE run ="
+          + " (SELECT id FROM ww_run WHERE tenant = ? AND user_id = ? AND namespace = ?"
+          + " AND run_id = ?) AND NOT consumed ORDER BY arrival";
+
+  private static final String EXPIRED =
+      "SELECT tenant, user_id, namespace, run_id, sequence FROM ww_run WHERE ";
+
   private static final Duration GRACE = Duration.ofSeconds(2);
+  private static final Duration DEFAULT_LEASE = Duration.ofSeconds(15);
+  private static final Duration MIN_LEASE = Duration.ofMillis(750);
+  private static final Duration MAX_LEASE = Duration.ofHours(1);
+
+  /** How many events one commit deletes, so that writers do not wait long for it. */
+  private static final int MAX_DELETED_EVENTS = 5_000;
 
   /** How often a caller that awaits a release looks again, should a notice not reach it. */
   private static final long RELEASE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -78,9 +99,10 @@ public final class JdbcRunStore implements RunStore {
   private final TimeSource time;
   private final long graceNanos;
   private final String name;
-  private final Worker worker;
+  private final Lease lease;
   private final WriteQueue queue;
   private final Journal journal;
+  private final @Nullable Upkeep upkeep; // null: no other process can have the database
   private final Readers readers;
   private final Releases releases = new Releases();
   private final RunWatches watches = new RunWatches();
@@ -113,9 +135,20 @@ public final class JdbcRunStore implements RunStore {
     this.graceNanos = builder.grace.toNanos();
     this.name = builder.owner;
     this.queue = new WriteQueue(builder.maxQueuedEvents, builder.maxQueuedBytes);
-    Journal.Opened opened = Journal.open(dialect, builder.hook, queue, releases::tell, time, name);
-    this.journal = opened.journal();
-    this.worker = opened.worker();
+    this.lease =
+        dialect.isShared()
+            ? Lease.of(builder.lease, time, watches::lost)
+            : Lease.unlimited(time, watches::lost);
+    this.journal = Journal.open(dialect, builder.hook, queue, releases::tell, lease, time, name);
+    try {
+      this.upkeep =
+          dialect.isShared()
+              ? Upkeep.start(dialect, lease, time, watches::cancelRequested, builder.leaseHook)
+              : null;
+    } catch (RuntimeException e) {
+      closeJournal();
+      throw e;
+    }
     this.readers = new Readers(dialect, journal.fence(), time, graceNanos);
   }
 
@@ -148,10 +181,10 @@ public final class JdbcRunStore implements RunStore {
    * Begins a store on PostgreSQL 14 or newer, in the schema that its connections are in. The
    * program brings the driver and {@code org.flywaydb:flyway-database-postgresql}.
    *
-   * <p>The store takes three connections and keeps them until it is closed; a pool needs to have
-   * that many for it at any time. It sets their auto-commit and, if it is not READ COMMITTED, their
-   * isolation; no other setting outlives a transaction. The program closes the {@code DataSource},
-   * after the store.
+   * <p>The store takes four connections and keeps them until it is closed; a pool needs to have
+   * that many for it at any time. What it sets on them it sets back when it gives them back, but
+   * for their auto-commit and, if it is not READ COMMITTED, their isolation. The program closes the
+   * {@code DataSource}, after the store.
    *
    * @param dataSource leads to a server that takes writes, directly or by a pool of sessions
    * @return a builder
@@ -170,7 +203,9 @@ public final class JdbcRunStore implements RunStore {
     private int maxQueuedEvents = 10_000;
     private long maxQueuedBytes = 64L * 1024 * 1024;
     private TimeSource time = TimeSource.system();
+    private Duration lease = DEFAULT_LEASE;
     private CommitHook hook = CommitHook.NONE;
+    private Runnable leaseHook = () -> {};
     private Duration grace = GRACE;
 
     private Builder(Function<Durability, Dialect> dialect, String defaultOwner) {
@@ -241,6 +276,32 @@ public final class JdbcRunStore implements RunStore {
     }
 
     /**
+     * Sets for how long the store holds its runs after it was last heard of; it renews that three
+     * times as often. When the process dies or is cut off from the database, other processes have
+     * its runs about a second after that time. Where it cannot renew, it lets nothing begin from a
+     * fifth of the time before its end on. On H2, whose file belongs to one process, there is no
+     * lease.
+     *
+     * @param ttl 750 milliseconds to one hour; 15 seconds unless set. A shorter one is lost to
+     *     pauses of the process
+     * @return this builder
+     */
+    public Builder lease(Duration ttl) {
+      if (ttl.compareTo(MIN_LEASE) < 0 || ttl.compareTo(MAX_LEASE) > 0) {
+        throw invalid(
+            "The lease must be between "
+                + MIN_LEASE
+                + " and "
+                + MAX_LEASE
+                + ", but is "
+                + ttl
+                + ".");
+      }
+      this.lease = ttl;
+      return this;
+    }
+
+    /**
      * Sets the clocks by which the store waits.
      *
      * @param time {@link TimeSource#system()} unless set
@@ -254,6 +315,12 @@ public final class JdbcRunStore implements RunStore {
     /** Sets what is called at the boundaries of each commit; for tests. */
     Builder commitHook(CommitHook hook) {
       this.hook = hook;
+      return this;
+    }
+
+    /** Sets what is called before each look of the thread that keeps the lease; for tests. */
+    Builder leaseHook(Runnable hook) {
+      this.leaseHook = hook;
       return this;
     }
 
@@ -287,8 +354,8 @@ public final class JdbcRunStore implements RunStore {
   }
 
   @Override
-  public void adopt(List<LoggedEvent> log, RunStatus status, Deadline deadline) {
-    write(new Operation.Adopt(log, status, nextAppendId()), deadline);
+  public void adopt(List<LoggedEvent> log, Standing standing, Deadline deadline) {
+    write(new Operation.Adopt(log, standing, nextAppendId()), deadline);
   }
 
   @Override
@@ -298,37 +365,137 @@ public final class JdbcRunStore implements RunStore {
   }
 
   @Override
-  public Watch watch(RunKey run, Consumer<? super List<RunEvent>> listener) {
+  public Watch watch(RunKey run, RunListener listener) {
     return watches.add(run, listener);
   }
 
   @Override
   public Optional<Writer> acquire(RunKey run, Deadline deadline) {
-    return write(new Operation.Acquire(run, nextOwner()), deadline);
+    return write(new Operation.Acquire(run, nextOwner(), true), deadline);
   }
 
   @Override
-  public void release(RunKey run, Writer owner) {
-    queue.putAtOnce(new Operation.Release(run, owner));
+  public Optional<Writer> borrow(RunKey run, Deadline deadline) {
+    return write(new Operation.Acquire(run, nextOwner(), false), deadline);
+  }
+
+  @Override
+  public DueRuns acquireDue(Set<String> agentIds, int limit, Deadline deadline) {
+    if (limit < 1) {
+      throw Builder.invalid("The limit of due runs must be 1 or more, but is " + limit + ".");
+    }
+    long nowNanos = Times.nanos(time.now());
+    return write(
+        new Operation.AcquireDue(Set.copyOf(agentIds), limit, nowNanos, this::nextOwner), deadline);
+  }
+
+  @Override
+  public void announce(Set<String> agentIds, Deadline deadline) {
+    write(new Operation.Announce(Set.copyOf(agentIds)), deadline);
+  }
+
+  @Override
+  public void release(RunKey run, Writer owner, Optional<String> problem) {
+    queue.putAtOnce(new Operation.Release(run, owner, problem));
+  }
+
+  @Override
+  public boolean signal(RunKey run, Signal signal, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.of(signal.id()));
+    dialect.requireDistinct(run.scope(), Optional.of(signal.name()));
+    return write(new Operation.SendSignal(run, signal, Times.nanos(time.now())), deadline);
+  }
+
+  @Override
+  public List<Signal> signals(RunKey run, Deadline deadline) {
+    dialect.requireDistinct(run.scope(), Optional.empty());
+    return readers.read(connection -> readSignals(connection, run), deadline);
+  }
+
+  private static List<Signal> readSignals(Connection connection, RunKey run) throws SQLException {
+    List<Signal> signals = new ArrayList<>();
+    try (PreparedStatement select = connection.prepareStatement(SIGNALS)) {
+      select.setString(JournalSession.setScope(select, 0, run.scope()) + 1, run.runId());
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          signals.add(
+              new Signal(
+                  row.getString(1),
+                  row.getString(2),
+                  Json.parse(new String(row.getBytes(3), UTF_8)),
+                  Times.instant(row.getLong(4))));
+        }
+      }
+    }
+    return List.copyOf(signals);
+  }
+
+  @Override
+  public void readmit(RunKey run, Deadline deadline) {
+    write(new Operation.Readmit(run), deadline);
+  }
+
+  @Override
+  public boolean delete(RunKey run, Deadline deadline) {
+    return write(new Operation.Delete(run), deadline);
+  }
+
+  @Override
+  public int deleteExpired(Instant before, Set<RunStatus> statuses, int limit, Deadline deadline) {
+    if (statuses.isEmpty()) {
+      return 0;
+    }
+    long beforeNanos = Times.nanos(before);
+    String sql = EXPIRED + dialect.isExpired().formatted(ListQuery.names(statuses));
+    List<List<RunKey>> expired =
+        readers.read(connection -> readExpired(connection, sql, beforeNanos, limit), deadline);
+    int deleted = 0;
+    for (List<RunKey> some : expired) {
+      deleted += write(new Operation.DeleteExpired(some, beforeNanos, statuses), deadline);
+    }
+    return deleted;
+  }
+
+  /** Reads which runs can be deleted, in parts of which each goes into one commit. */
+  private static List<List<RunKey>> readExpired(
+      Connection connection, String sql, long beforeNanos, int limit) throws SQLException {
+    List<List<RunKey>> parts = new ArrayList<>();
+    long events = 0;
+    try (PreparedStatement select = connection.prepareStatement(sql + " FETCH FIRST ? ROWS ONLY")) {
+      select.setLong(1, beforeNanos);
+      select.setInt(2, limit);
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          events += row.getLong(5);
+          if (parts.isEmpty() || events > MAX_DELETED_EVENTS) {
+            parts.add(new ArrayList<>());
+            events = row.getLong(5);
+          }
+          parts.getLast().add(ListQuery.readKey(row, 1));
+        }
+      }
+    }
+    return parts;
   }
 
   private <T extends @Nullable Object> T write(Operation<T> operation, Deadline deadline) {
-    dialect.requireDistinct(operation.run.scope(), operation.key());
+    for (RunKey run : operation.runs) {
+      dialect.requireDistinct(run.scope(), operation.key());
+    }
     queue.put(operation, new Patience(deadline, 0, time));
     Verdict<T> withdrawn =
         new Verdict.Refused<>(
             () ->
                 late(
-                    "The store did not begin to write to the run "
-                        + operation.run
+                    "The store did not begin to write to "
+                        + operation.subject()
                         + " until the deadline; nothing was written."));
     Verdict<T> unknown =
         new Verdict.Refused<>(
             () ->
                 late(
-                    "The store did not answer until the deadline; whether what it was to write to"
-                        + " the run "
-                        + operation.run
+                    "The store did not answer until the deadline; whether what it was to write to "
+                        + operation.subject()
                         + " was written is unknown. The run can be resumed: its log tells."));
     return operation
         .pending
@@ -341,8 +508,8 @@ public final class JdbcRunStore implements RunStore {
   }
 
   /** Another one for each ownership, so that it fences a driver of this process too. */
-  private Writer nextOwner() {
-    return new Writer(name + "#" + owners.incrementAndGet(), worker.epoch());
+  private String nextOwner() {
+    return name + "#" + owners.incrementAndGet();
   }
 
   private long nextAppendId() {
@@ -369,7 +536,7 @@ public final class JdbcRunStore implements RunStore {
   private boolean isFree(RunKey run, Deadline deadline) {
     dialect.requireDistinct(run.scope(), Optional.empty());
     Optional<RunRow> row =
-        readers.read(connection -> dialect.findRun(connection, run, worker), deadline);
+        readers.read(connection -> dialect.findRun(connection, run, lease.worker()), deadline);
     return row.isEmpty() || row.get().isFree();
   }
 
@@ -410,6 +577,14 @@ public final class JdbcRunStore implements RunStore {
     return readers.read(connection -> ListQuery.read(connection, query), deadline);
   }
 
+  @Override
+  public List<RunSummary> stranded(RunScope scope, int limit, Deadline deadline) {
+    dialect.requireDistinct(scope, Optional.empty());
+    long nowNanos = Times.nanos(time.now());
+    return readers.read(
+        connection -> dialect.stranded(connection, scope, limit, nowNanos), deadline);
+  }
+
   /** How many operations wait to be written; for tests. */
   int queued() {
     return queue.size();
@@ -428,10 +603,18 @@ public final class JdbcRunStore implements RunStore {
    */
   @Override
   public void close() {
-    readers.close();
-    readers.threads().forEach(Threads::join); // before the journal gives the runs up
+    readers.close(); // before the journal gives the runs up
+    queue.close();
+    if (upkeep != null) {
+      upkeep.close(); // the lease goes on until its end, and the journal gives it up
+    }
+    closeJournal();
+    releases.tellAll();
+  }
+
+  private void closeJournal() {
     queue.close();
     Threads.join(journal.thread());
-    releases.tellAll();
+    lease.close();
   }
 }

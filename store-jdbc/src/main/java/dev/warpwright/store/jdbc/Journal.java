@@ -47,12 +47,13 @@ final class Journal {
   private final CommitHook hook;
   private final WriteQueue queue;
   private final Consumer<RunKey> onRelease;
+  private final Lease lease;
+  private final TimeSource time;
   private final CommitFence fence = new CommitFence();
   private final Thread thread;
 
   // Journal thread only:
   private @Nullable JournalSession session;
-  private Worker worker = new Worker("", 0); // until it is registered
   private List<Operation<?>> batch = List.of();
   private final List<Operation<?>> owed = new ArrayList<>(); // releases that failed
   private boolean committing; // a failure now leaves the fate of the batch open
@@ -62,41 +63,46 @@ final class Journal {
       CommitHook hook,
       WriteQueue queue,
       Consumer<RunKey> onRelease,
-      Pending<Worker> opened,
-      String name,
-      long startedNanos) {
+      Lease lease,
+      TimeSource time,
+      Pending<@Nullable Void> opened,
+      String name) {
     this.dialect = dialect;
     this.hook = hook;
     this.queue = queue;
     this.onRelease = onRelease;
+    this.lease = lease;
+    this.time = time;
     this.thread =
         Thread.ofPlatform()
             .name("warpwright-store-journal")
             .daemon()
-            .unstarted(() -> run(opened, name, startedNanos));
+            .unstarted(() -> run(opened, name));
   }
 
-  /** A journal and the worker that it writes for. */
-  record Opened(Journal journal, Worker worker) {}
-
-  /** Opens the database on a new thread and waits for that, not interruptibly. */
-  static Opened open(
+  /**
+   * Opens the database on a new thread, begins the lease, and waits for that, not interruptibly.
+   */
+  static Journal open(
       Dialect dialect,
       CommitHook hook,
       WriteQueue queue,
       Consumer<RunKey> onRelease,
+      Lease lease,
       TimeSource time,
       String name) {
-    Pending<Worker> opened = new Pending<>();
-    long startedNanos = Times.nanos(time.now());
-    Journal journal = new Journal(dialect, hook, queue, onRelease, opened, name, startedNanos);
+    Pending<@Nullable Void> opened = new Pending<>();
+    Journal journal = new Journal(dialect, hook, queue, onRelease, lease, time, opened, name);
     journal.thread.start();
-    Verdict<Worker> never = new Verdict.Refused<>(IllegalStateException::new);
-    Verdict<Worker> worker = opened.await(new Patience(Deadline.never(), 0, time), never, never);
-    if (worker instanceof Verdict.Refused) {
+    Verdict<@Nullable Void> never = new Verdict.Refused<>(IllegalStateException::new);
+    Verdict<@Nullable Void> verdict =
+        opened.await(new Patience(Deadline.never(), 0, time), never, never);
+    if (verdict instanceof Verdict.Refused) {
       Threads.join(journal.thread);
+      lease.close();
     }
-    return new Opened(journal, worker.get());
+    var _ = verdict.get();
+    return journal;
   }
 
   Thread thread() {
@@ -107,10 +113,10 @@ final class Journal {
     return fence;
   }
 
-  private void run(Pending<Worker> opened, String name, long startedNanos) {
+  private void run(Pending<@Nullable Void> opened, String name) {
     try {
       try {
-        start(name, startedNanos);
+        start(name);
       } catch (SQLException e) {
         disconnect();
         opened.settle(new Verdict.Refused<>(() -> dialect.cannotOpen(e)));
@@ -120,7 +126,7 @@ final class Journal {
         opened.settle(new Verdict.Refused<>(() -> e));
         return;
       }
-      opened.settle(new Verdict.Done<>(worker));
+      opened.settle(new Verdict.Done<>(null));
       while (true) {
         List<Operation<?>> taken = owed.isEmpty() ? queue.take() : queue.take(RETRY_NANOS);
         if (taken.isEmpty() && (owed.isEmpty() || queue.isDrained())) {
@@ -139,13 +145,16 @@ final class Journal {
     }
   }
 
-  private void start(String name, long startedNanos) throws SQLException {
+  private void start(String name) throws SQLException {
     dialect.prepare();
     Connection connection = dialect.connect();
     try {
       dialect.migrate();
-      worker = dialect.register(connection, name, startedNanos);
-      JournalSession opened = dialect.session(connection, worker);
+      long start = time.nanoTime();
+      long now = Times.nanos(time.now());
+      Worker worker = dialect.register(connection, name, now, lease.ttlMillis());
+      lease.begin(worker, start);
+      JournalSession opened = dialect.session(connection, worker, lease.ttlMillis());
       opened.sync();
       session = opened;
       dialect.opened();
@@ -187,11 +196,11 @@ final class Journal {
    */
   private void acknowledge(Operation<?> operation) {
     if (!operation.acknowledge()) {
-      operation.handBack().ifPresent(queue::putFirst);
+      operation.handBack().forEach(queue::putFirst);
     }
-    if (operation instanceof Operation.Release) {
+    if (operation instanceof Operation.Release release) {
       if (operation.isDone()) {
-        onRelease.accept(operation.run);
+        onRelease.accept(release.run);
       } else {
         owed.add(operation);
       }
@@ -209,7 +218,7 @@ final class Journal {
     committing = true;
     open.commit();
     hook.at(Boundary.AFTER_COMMIT);
-    if (operations.stream().anyMatch(Operation::wroteEvents)) {
+    if (operations.stream().anyMatch(Operation::wrote)) {
       open.sync();
     }
     hook.at(Boundary.BEFORE_ACKNOWLEDGEMENT);
@@ -243,28 +252,58 @@ final class Journal {
 
   private void judge(JournalSession open, List<Operation<?>> operations, Set<RunKey> refused)
       throws SQLException {
-    boolean fenced = open.begin(operations) != worker.epoch();
+    Worker worker = lease.worker();
+    JournalSession.Fence found = open.begin(operations, worker);
+    if (found.epoch() != worker.epoch()) {
+      if (found.isOurs()) {
+        lease.lose(worker);
+      } else {
+        lease.end();
+      }
+    }
+    boolean over = lease.isOver();
+    boolean held = lease.isHeldBy(worker) && found.epoch() == worker.epoch();
+    boolean mayBegin = held && lease.mayBegin(worker);
     for (Operation<?> operation : operations) {
-      if (fenced && !(operation instanceof Operation.Release)) {
-        operation.refuse(this::fenced);
-      } else if (refused.contains(operation.run)) {
-        operation.refuse(() -> torn(operation.run));
+      if (over && !(operation instanceof Operation.Release)) {
+        operation.refuse(() -> conflict(dialect.fencedBy(worker)));
+      } else if (!held && operation.needs() != Operation.Needs.NOTHING) {
+        operation.refuse(() -> withoutLease(operation));
+      } else if (!mayBegin && operation.needs() == Operation.Needs.TIME) {
+        operation.refuse(() -> late(operation));
+      } else if (operation.runs.stream().anyMatch(refused::contains)) {
+        operation.refuse(() -> torn(operation));
       } else {
         operation.judge(open);
       }
     }
   }
 
-  private static ConflictException torn(RunKey run) {
-    return conflict(
-        "The log of the run "
-            + run
-            + " has events that its row does not know of; nothing was written. Something else than"
-            + " a store has changed the tables.");
+  private static RuntimeException withoutLease(Operation<?> operation) {
+    return operation.needs() == Operation.Needs.LEASE
+        ? new StoreException(
+            "The store has no lease at the moment, and can own no run; it takes another one within"
+                + " about a second. Nothing was written.",
+            null)
+        : conflict(
+            "The store lost its lease, and with it "
+                + operation.subject()
+                + "; nothing was written.");
   }
 
-  private ConflictException fenced() {
-    return conflict(dialect.fencedBy(worker));
+  private static ConflictException late(Operation<?> operation) {
+    return conflict(
+        "The store is about to lose its lease, which it could not renew in time, and with it "
+            + operation.subject()
+            + ": nothing may begin there any more; nothing was written.");
+  }
+
+  private static ConflictException torn(Operation<?> operation) {
+    return conflict(
+        "The log of "
+            + operation.subject()
+            + " has events that its row does not know of; nothing was written. Something else than"
+            + " a store has changed the tables.");
   }
 
   private static ConflictException conflict(String message) {
@@ -308,7 +347,7 @@ final class Journal {
 
   private void giveUp(Operation<?> operation, boolean unknown, Exception cause) {
     if (unknown) {
-      operation.handBack().ifPresent(queue::putFirst); // the caller does not learn its owner
+      operation.handBack().forEach(queue::putFirst); // the caller does not learn its owner
     }
     operation.refuse(() -> unknown ? unknown(operation, cause) : notWritten(operation, cause));
   }
@@ -336,7 +375,7 @@ final class Journal {
   private <T extends @Nullable Object> boolean lookUp(Operation<T> operation) throws SQLException {
     JournalSession fresh = connected();
     fresh.awaitEarlier();
-    fresh.begin(List.of(operation));
+    var _ = fresh.begin(List.of(operation), lease.worker());
     Optional<Verdict<T>> found = operation.lookUp(fresh);
     fresh.rollback();
     if (found.isPresent()) {
@@ -348,13 +387,13 @@ final class Journal {
 
   private static StoreException notWritten(Operation<?> operation, Exception cause) {
     return new StoreException(
-        "The store failed to write to the run " + operation.run + "; nothing was written.", cause);
+        "The store failed to write to " + operation.subject() + "; nothing was written.", cause);
   }
 
   private static StoreException unknown(Operation<?> operation, @Nullable Exception cause) {
     return new StoreException(
-        "The store failed while it wrote to the run "
-            + operation.run
+        "The store failed while it wrote to "
+            + operation.subject()
             + "; whether that was written is unknown. The run can be resumed: its log tells.",
         cause);
   }
@@ -364,7 +403,7 @@ final class Journal {
     if (open == null) {
       Connection connection = dialect.connect();
       try {
-        open = dialect.session(connection, worker);
+        open = dialect.session(connection, lease.worker(), lease.ttlMillis());
       } catch (SQLException | RuntimeException e) {
         close(connection, e);
         throw e;
@@ -394,11 +433,11 @@ final class Journal {
   private void retire() {
     try {
       try {
-        connected().retire();
+        connected().retire(lease.worker());
       } catch (SQLException e) {
         LOG.debug("The last connection was broken.", e);
         reconnect();
-        connected().retire();
+        connected().retire(lease.worker());
       }
     } catch (SQLException e) {
       LOG.warn(

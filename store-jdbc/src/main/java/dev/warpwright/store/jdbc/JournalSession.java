@@ -1,17 +1,22 @@
 package dev.warpwright.store.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
-import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Writer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The journal's connection with its prepared statements, one transaction after another. Journal
@@ -33,43 +38,74 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
 
   final Connection connection;
   private final PreparedStatement findAppend;
+  private Worker worker; // of the open transaction
 
-  JournalSession(Connection connection) throws SQLException {
+  JournalSession(Connection connection, Worker worker) throws SQLException {
     this.connection = connection;
+    this.worker = worker;
     connection.setAutoCommit(false);
     this.findAppend = connection.prepareStatement(APPEND);
   }
 
   /**
-   * Begins a transaction: takes the lock under which nobody can raise the worker's epoch until its
-   * end, and reads what the operations need.
+   * What the table says of the store's worker.
    *
-   * @return the worker's epoch that stands, 0 if there is none
+   * @param epoch its epoch that stands, 0 if there is none
+   * @param isOurs whether it is still the one that this store registered
    */
-  abstract long begin(List<Operation<?>> operations) throws SQLException;
+  record Fence(long epoch, boolean isOurs) {}
+
+  /** A run that can be taken up. */
+  record Due(RunKey run, String agentId, RunRow row) {}
+
+  /**
+   * Begins a transaction of a worker: takes the lock under which nobody can raise its epoch until
+   * its end, and reads what the operations need.
+   */
+  final Fence begin(List<Operation<?>> operations, Worker of) throws SQLException {
+    worker = of;
+    return begin(operations);
+  }
+
+  abstract Fence begin(List<Operation<?>> operations) throws SQLException;
+
+  /** Who writes in the open transaction. */
+  final Worker worker() {
+    return worker;
+  }
+
+  /** An owner of this store. */
+  final Writer writer(String name) {
+    return new Writer(name, worker.epoch());
+  }
 
   /** Waits until a transaction of an earlier connection, whose end is unknown, has ended. */
   abstract void awaitEarlier() throws SQLException;
 
   abstract Optional<RunRow> findRun(RunKey run) throws SQLException;
 
+  /** Whether a writer that was made for it owns a run; reads the table. */
+  abstract boolean isOwnedBy(RunKey run, Writer owner) throws SQLException;
+
   abstract Optional<RunKey> findKey(RunScope scope, String idempotencyKey) throws SQLException;
 
+  /**
+   * Finds runs that are due and that nobody owns, longest due first; nobody else gets them before
+   * the end of the transaction.
+   */
+  abstract List<Due> findDue(Set<String> agentIds, int limit, long nowNanos) throws SQLException;
+
+  /** In how long the next run becomes due. */
+  abstract Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException;
+
   /** Writes the row of a new run; returns its internal id, valid in this transaction. */
-  abstract long insertRun(
-      RunKey run,
-      String agentId,
-      @Nullable String idempotencyKey,
-      RunRow.Head head,
-      @Nullable Writer owner)
-      throws SQLException;
+  abstract long insertRun(RunKey run, RunRow.Origin origin, RunRow row) throws SQLException;
 
-  /** Moves a run's row on. */
-  abstract void advance(RunKey run, RunRow row, long sequence, RunStatus status, long timeNanos)
-      throws SQLException;
+  /** Writes what became of a run's row, of which {@link #findRun} gave the one before. */
+  abstract void update(RunKey run, RunRow before, RunRow after) throws SQLException;
 
-  /** Makes a writer of this store a run's owner, or nobody. */
-  abstract void setOwner(RunKey run, RunRow row, @Nullable Writer owner) throws SQLException;
+  /** Deletes a run with all that belongs to it. */
+  abstract void delete(RunKey run, RunRow row) throws SQLException;
 
   /** Adds an event; it is written by {@link #send}. */
   abstract void addEvent(long run, EventRow event, Writer writer, long appendId)
@@ -89,8 +125,92 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
   /** Makes everything that was committed durable. */
   abstract void sync() throws SQLException;
 
+  /** What time it is by the clock that runs are due by. */
+  abstract long nowNanos(long atCaller) throws SQLException;
+
+  /** The signals of a run that were not consumed: their names by id. */
+  final Map<String, String> unreadSignals(long run) throws SQLException {
+    Map<String, String> names = new HashMap<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT signal_id, name FROM ww_signal WHERE run = ? AND NOT consumed")) {
+      select.setLong(1, run);
+      try (ResultSet row = select.executeQuery()) {
+        while (row.next()) {
+          names.put(row.getString(1), row.getString(2));
+        }
+      }
+    }
+    return names;
+  }
+
+  final void consumeSignal(long run, String signalId) throws SQLException {
+    try (PreparedStatement consume =
+        connection.prepareStatement(
+            "UPDATE ww_signal SET consumed = TRUE WHERE run = ? AND signal_id = ?")) {
+      consume.setLong(1, run);
+      consume.setString(2, signalId);
+      consume.executeUpdate();
+    }
+  }
+
+  /** Whether a run has or had a signal. */
+  final boolean hasSignal(long run, String signalId) throws SQLException {
+    try (PreparedStatement select =
+        connection.prepareStatement("SELECT 1 FROM ww_signal WHERE run = ? AND signal_id = ?")) {
+      select.setLong(1, run);
+      select.setString(2, signalId);
+      try (ResultSet row = select.executeQuery()) {
+        return row.next();
+      }
+    }
+  }
+
+  final void addSignal(long run, Signal signal) throws SQLException {
+    try (PreparedStatement insert =
+        connection.prepareStatement(
+            "INSERT INTO ww_signal (run, signal_id, name, body, sent_nanos)"
+                + " VALUES (?, ?, ?, ?, ?)")) {
+      insert.setLong(1, run);
+      insert.setString(2, signal.id());
+      insert.setString(3, signal.name());
+      insert.setBytes(4, signal.value().text().getBytes(UTF_8));
+      insert.setLong(5, Times.nanos(signal.sent()));
+      insert.executeUpdate();
+    }
+  }
+
+  /** Replaces what the worker says that it drives. */
+  final void announce(Set<String> agentIds) throws SQLException {
+    try (PreparedStatement forget =
+            connection.prepareStatement("DELETE FROM ww_worker_agent WHERE worker = ?");
+        PreparedStatement note =
+            connection.prepareStatement(
+                "INSERT INTO ww_worker_agent (worker, agent_id) VALUES (?, ?)")) {
+      forget.setString(1, worker.id());
+      forget.executeUpdate();
+      for (String agentId : agentIds) {
+        note.setString(1, worker.id());
+        note.setString(2, agentId);
+        note.addBatch();
+      }
+      note.executeBatch();
+    }
+  }
+
+  /** What of a run's metadata it can be found by. */
+  static boolean isSearchable(String name, String value) {
+    return isSearchable(name) && isSearchable(value);
+  }
+
+  private static boolean isSearchable(String text) {
+    return text.length() <= RunQuery.MAX_SEARCHED
+        && text.indexOf('\0') < 0
+        && UTF_8.newEncoder().canEncode(text);
+  }
+
   /** Ends the worker's epoch where other processes could have its runs now; commits. */
-  abstract void retire() throws SQLException;
+  abstract void retire(Worker worker) throws SQLException;
 
   /** Whether an event is in the log, and was written by this very append. */
   final boolean isWritten(RunKey run, long sequence, long appendId) throws SQLException {

@@ -5,17 +5,27 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.Append;
+import dev.warpwright.run.DueRuns;
+import dev.warpwright.run.FlowEvent.SignalReceived;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.StepStarted;
+import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
+import dev.warpwright.run.Signal;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,18 +36,41 @@ import org.jspecify.annotations.Nullable;
  * shares with its neighbours.
  */
 abstract sealed class Operation<T extends @Nullable Object> {
-  final Pending<T> pending = new Pending<>();
-  final RunKey run;
-  private @Nullable Verdict<T> verdict; // journal thread only
-
-  private Operation(RunKey run) {
-    this.run = run;
+  /** What it needs of the store's lease. */
+  enum Needs {
+    /** Nothing: it comes from outside, or gives back. */
+    NOTHING,
+    /** That the store can own runs. */
+    LEASE,
+    /** That the store still owns the run. */
+    OWNERSHIP,
+    /** That it will own the run for long enough to begin something. */
+    TIME
   }
 
-  /** What it writes, for the bounds of the queue. */
-  abstract int events();
+  final Pending<T> pending = new Pending<>();
+  final List<RunKey> runs; // that it is about and knows of beforehand
+  private @Nullable Verdict<T> verdict; // journal thread only
 
-  abstract long bytes();
+  private Operation(List<RunKey> runs) {
+    this.runs = runs;
+  }
+
+  /** What it is about, for messages. */
+  String subject() {
+    return runs.size() == 1 ? "the run " + runs.getFirst() : "runs";
+  }
+
+  abstract Needs needs();
+
+  /** What it writes, for the bounds of the queue. */
+  int events() {
+    return 1;
+  }
+
+  long bytes() {
+    return 0;
+  }
 
   /**
    * Judges and writes, in the open transaction. Must be repeatable: a transaction that lost against
@@ -57,8 +90,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
    * What takes back the ownership that it was to gain, for when its caller cannot; that does
    * nothing if it did not gain it.
    */
-  Optional<Release> handBack() {
-    return Optional.empty();
+  List<Release> handBack() {
+    return List.of();
   }
 
   /** Performs it and keeps the verdict for {@link #acknowledge}. */
@@ -80,9 +113,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
    * Whether its caller must not hear of it before it is durable. Who owns a run need not be: no
    * owner outlives the process.
    */
-  final boolean wroteEvents() {
-    return isDone()
-        && (this instanceof Create || this instanceof AppendEvents || this instanceof Adopt);
+  boolean wrote() {
+    return isDone();
   }
 
   /** Whether it was not refused and did not fail. */
@@ -108,34 +140,49 @@ abstract sealed class Operation<T extends @Nullable Object> {
     return conflict("The run " + run + " does not exist in its scope.");
   }
 
+  private static <T extends @Nullable Object> Optional<Verdict<T>> found(T value, boolean there) {
+    return there ? Optional.of(new Verdict.Done<>(value)) : Optional.empty();
+  }
+
   private static <T extends @Nullable Object> Verdict<T> refused(
       Supplier<? extends RuntimeException> reason) {
     return new Verdict.Refused<>(reason);
   }
 
+  /** Of one run. */
+  abstract static sealed class OfRun<T extends @Nullable Object> extends Operation<T> {
+    final RunKey run;
+
+    private OfRun(RunKey run) {
+      super(List.of(run));
+      this.run = run;
+    }
+  }
+
   /** See {@code RunStore.create}. */
-  static final class Create extends Operation<Claim> {
+  static final class Create extends OfRun<Claim> {
     private final NewRun request;
-    private final Writer owner;
+    private final String name;
     private final EventRow started;
     private final long appendId;
+    private @Nullable Writer owner; // journal thread only
 
-    Create(NewRun request, Writer owner, long appendId) {
+    Create(NewRun request, String name, long appendId) {
       super(request.run());
       this.request = request;
-      this.owner = owner;
+      this.name = name;
       this.started = EventRow.of(1, request.started(), Times.nanos(request.time()));
       this.appendId = appendId;
     }
 
     @Override
-    Optional<String> key() {
-      return request.started().idempotencyKey();
+    Needs needs() {
+      return Needs.LEASE;
     }
 
     @Override
-    int events() {
-      return 1;
+    Optional<String> key() {
+      return request.started().idempotencyKey();
     }
 
     @Override
@@ -155,46 +202,59 @@ abstract sealed class Operation<T extends @Nullable Object> {
       if (session.findRun(run).isPresent()) {
         return conflict("The run " + run + " exists already in its scope.");
       }
-      String agent = request.started().agentId();
+      Writer won = session.writer(name);
+      owner = won;
+      Standing standing = Standing.due(RunStatus.RUNNING, request.time());
       long id =
           session.insertRun(
               run,
-              agent,
-              key,
-              new RunRow.Head(1, RunStatus.RUNNING, started.timeNanos, started.timeNanos),
-              owner);
-      session.addEvent(id, started, owner, appendId);
-      return new Verdict.Done<>(new Claim.Won(owner));
+              origin(request.started(), started.timeNanos),
+              RunRow.created(1, standing, started.timeNanos, won));
+      session.addEvent(id, started, won, appendId);
+      return new Verdict.Done<>(new Claim.Won(won));
     }
 
     @Override
     Optional<Verdict<Claim>> lookUp(JournalSession session) throws SQLException {
-      return session.isWritten(run, 1, appendId)
-          ? Optional.of(new Verdict.Done<>(new Claim.Won(owner)))
-          : Optional.empty();
+      return owner == null
+          ? Optional.empty()
+          : found(new Claim.Won(owner), session.isWritten(run, 1, appendId));
     }
 
     @Override
-    Optional<Release> handBack() {
-      return Optional.of(new Release(run, owner));
+    List<Release> handBack() {
+      return owner == null ? List.of() : List.of(new Release(run, owner));
     }
   }
 
+  private static RunRow.Origin origin(RunStarted started, long createdNanos) {
+    return new RunRow.Origin(
+        started.drivenBy(),
+        started.idempotencyKey().orElse(null),
+        createdNanos,
+        started.metadata());
+  }
+
   /** See {@code RunStore.adopt}. */
-  static final class Adopt extends Operation<@Nullable Void> {
+  static final class Adopt extends OfRun<@Nullable Void> {
     private final RunStarted started;
-    private final RunStatus status;
+    private final Standing standing;
     private final List<EventRow> events;
     private final long appendId;
     private final long bytes;
 
-    Adopt(List<LoggedEvent> log, RunStatus status, long appendId) {
+    Adopt(List<LoggedEvent> log, Standing standing, long appendId) {
       super(log.getFirst().run());
       this.started = (RunStarted) log.getFirst().event();
-      this.status = status;
+      this.standing = standing;
       this.events = log.stream().map(EventRow::of).toList();
       this.appendId = appendId;
       this.bytes = events.stream().mapToLong(EventRow::bytes).sum();
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
     }
 
     @Override
@@ -224,10 +284,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
       if (session.findRun(run).isPresent()) {
         return conflict("The run " + run + " exists already in its scope.");
       }
-      RunRow.Head head =
-          new RunRow.Head(
-              events.size(), status, events.getFirst().timeNanos, events.getLast().timeNanos);
-      long id = session.insertRun(run, started.agentId(), key, head, null);
+      long id =
+          session.insertRun(
+              run,
+              origin(started, events.getFirst().timeNanos),
+              RunRow.created(events.size(), standing, events.getLast().timeNanos, null));
       for (EventRow event : events) {
         session.addEvent(id, event, Objects.requireNonNull(event.writer), appendId);
       }
@@ -236,14 +297,12 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     @Override
     Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) throws SQLException {
-      return session.isWritten(run, 1, appendId)
-          ? Optional.of(new Verdict.Done<>(null))
-          : Optional.empty();
+      return found(null, session.isWritten(run, 1, appendId));
     }
   }
 
   /** See {@code RunStore.append}. */
-  static final class AppendEvents extends Operation<@Nullable Void> {
+  static final class AppendEvents extends OfRun<@Nullable Void> {
     private final Append append;
     private final List<EventRow> events;
     private final long timeNanos;
@@ -261,6 +320,17 @@ abstract sealed class Operation<T extends @Nullable Object> {
               .map(event -> EventRow.of(++sequence[0], event, timeNanos))
               .toList();
       this.bytes = events.stream().mapToLong(EventRow::bytes).sum();
+    }
+
+    @Override
+    Needs needs() {
+      if (!append.writer().isOwner()) {
+        return Needs.NOTHING;
+      }
+      return append.events().stream()
+              .anyMatch(event -> event instanceof StepStarted || event instanceof ToolStarted)
+          ? Needs.TIME
+          : Needs.OWNERSHIP;
     }
 
     @Override
@@ -299,83 +369,205 @@ abstract sealed class Operation<T extends @Nullable Object> {
                     "The time %s of an append to the run %s is before that of its last event, %s."
                         .formatted(append.time(), run, Times.instant(row.updatedNanos()))));
       }
-      session.advance(run, row, row.sequence() + events.size(), append.status(), timeNanos);
+      Optional<Standing> standing = receiveSignals(session, row);
+      if (standing.isEmpty()) {
+        return conflict(
+            "A signal of the run " + run + " is not there or was consumed; nothing was written.");
+      }
+      session.update(
+          run, row, row.advanced(events.size(), standing.get(), timeNanos, isProgress()));
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
       return new Verdict.Done<>(null);
     }
 
+    /** Consumes what it receives; empty if that is not there. What it awaits may be there. */
+    private Optional<Standing> receiveSignals(JournalSession session, RunRow row)
+        throws SQLException {
+      Standing standing = append.standing();
+      List<String> received =
+          append.events().stream()
+              .filter(SignalReceived.class::isInstance)
+              .map(event -> ((SignalReceived) event).signalId())
+              .toList();
+      if (received.isEmpty() && standing.signals().isEmpty()) {
+        return Optional.of(standing);
+      }
+      Map<String, String> unread = session.unreadSignals(row.id());
+      for (String signalId : received) {
+        if (unread.remove(signalId) == null) {
+          return Optional.empty();
+        }
+      }
+      for (String signalId : received) {
+        session.consumeSignal(row.id(), signalId);
+      }
+      boolean there = unread.values().stream().anyMatch(standing.signals()::contains);
+      return Optional.of(there ? standing.dueAt(append.time()) : standing);
+    }
+
+    private boolean isProgress() {
+      return append.writer().isOwner()
+          && !append.events().stream().allMatch(RunResumed.class::isInstance);
+    }
+
     @Override
     Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) throws SQLException {
-      return session.isWritten(run, append.expectedSequence() + 1, appendId)
-          ? Optional.of(new Verdict.Done<>(null))
-          : Optional.empty();
+      return found(null, session.isWritten(run, append.expectedSequence() + 1, appendId));
     }
   }
 
-  /** See {@code RunStore.acquire}. */
-  static final class Acquire extends Operation<Optional<Writer>> {
-    private final Writer owner;
+  /** See {@code RunStore.acquire} and {@code RunStore.borrow}. */
+  static final class Acquire extends OfRun<Optional<Writer>> {
+    private final String name;
+    private final boolean toDrive;
+    private @Nullable Writer owner; // journal thread only
 
-    Acquire(RunKey run, Writer owner) {
+    Acquire(RunKey run, String name, boolean toDrive) {
       super(run);
-      this.owner = owner;
+      this.name = name;
+      this.toDrive = toDrive;
     }
 
     @Override
-    int events() {
-      return 1;
+    Needs needs() {
+      return Needs.LEASE;
     }
 
     @Override
-    long bytes() {
-      return 0;
+    boolean wrote() {
+      return false;
     }
 
     @Override
     Verdict<Optional<Writer>> perform(JournalSession session) throws SQLException {
-      Optional<RunRow> row = session.findRun(run);
-      if (row.isEmpty()) {
+      Optional<RunRow> found = session.findRun(run);
+      if (found.isEmpty()) {
         return noSuchRun(run);
       }
-      if (!row.get().isFree()) {
+      RunRow row = found.get();
+      if (!row.isFree()) {
         return new Verdict.Done<>(Optional.empty());
       }
-      session.setOwner(run, row.get(), owner);
-      return new Verdict.Done<>(Optional.of(owner));
+      if (toDrive && row.isQuarantined()) {
+        return conflict(
+            "The run %s is quarantined: it was taken up %d times without progress. Look at what the"
+                    .formatted(run, row.claims())
+                + " list says of it, then readmit it.");
+      }
+      Writer writer = session.writer(name);
+      owner = writer;
+      session.update(run, row, toDrive ? row.claimedBy(writer) : row.borrowedBy(writer));
+      return new Verdict.Done<>(Optional.of(writer));
     }
 
     @Override
     Optional<Verdict<Optional<Writer>>> lookUp(JournalSession session) throws SQLException {
-      Optional<RunRow> row = session.findRun(run);
-      return row.isPresent() && owner.equals(row.get().owner())
-          ? Optional.of(new Verdict.Done<>(Optional.of(owner)))
-          : Optional.empty();
+      return owner == null
+          ? Optional.empty()
+          : found(Optional.of(owner), session.isOwnedBy(run, owner));
     }
 
     @Override
-    Optional<Release> handBack() {
-      return Optional.of(new Release(run, owner));
+    List<Release> handBack() {
+      return owner == null ? List.of() : List.of(new Release(run, owner));
+    }
+  }
+
+  /** See {@code RunStore.acquireDue}. */
+  static final class AcquireDue extends Operation<DueRuns> {
+    private final Set<String> agentIds;
+    private final int limit;
+    private final long nowNanos;
+    private final Supplier<String> names;
+    private DueRuns due = new DueRuns(List.of(), Optional.empty()); // journal thread only
+
+    /** Where the database has no clock of its own, {@code nowNanos} is what time it is. */
+    AcquireDue(Set<String> agentIds, int limit, long nowNanos, Supplier<String> names) {
+      super(List.of());
+      this.agentIds = agentIds;
+      this.limit = limit;
+      this.nowNanos = nowNanos;
+      this.names = names;
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.LEASE;
+    }
+
+    @Override
+    boolean wrote() {
+      return false;
+    }
+
+    @Override
+    String subject() {
+      return "the runs that are due";
+    }
+
+    @Override
+    Verdict<DueRuns> perform(JournalSession session) throws SQLException {
+      List<DueRuns.Taken> taken = new ArrayList<>();
+      for (JournalSession.Due found : session.findDue(agentIds, limit, nowNanos)) {
+        Writer owner = session.writer(names.get());
+        session.update(found.run(), found.row(), found.row().claimedBy(owner));
+        taken.add(new DueRuns.Taken(found.run(), found.agentId(), owner));
+      }
+      due = new DueRuns(taken, session.nextDue(agentIds, nowNanos));
+      return new Verdict.Done<>(due);
+    }
+
+    @Override
+    Optional<Verdict<DueRuns>> lookUp(JournalSession session) throws SQLException {
+      if (due.taken().isEmpty()) {
+        return Optional.empty();
+      }
+      DueRuns.Taken first = due.taken().getFirst();
+      return found(due, session.isOwnedBy(first.run(), first.owner()));
+    }
+
+    @Override
+    List<Release> handBack() {
+      return due.taken().stream().map(taken -> new Release(taken.run(), taken.owner())).toList();
     }
   }
 
   /** See {@code RunStore.release}. */
-  static final class Release extends Operation<@Nullable Void> {
+  static final class Release extends OfRun<@Nullable Void> {
+    private static final int MAX_PROBLEM = 1_000;
+
     private final Writer owner;
+    private final Optional<String> problem;
 
     Release(RunKey run, Writer owner) {
+      this(run, owner, Optional.empty());
+    }
+
+    Release(RunKey run, Writer owner, Optional<String> problem) {
       super(run);
       this.owner = owner;
+      this.problem = problem.map(Release::storable);
+    }
+
+    /** A release must not fail for what is said of it. */
+    private static String storable(String text) {
+      return text.substring(0, Math.min(text.length(), MAX_PROBLEM)).replace('\0', ' ');
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    boolean wrote() {
+      return false;
     }
 
     @Override
     int events() {
-      return 0;
-    }
-
-    @Override
-    long bytes() {
       return 0;
     }
 
@@ -383,7 +575,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
     Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
       Optional<RunRow> row = session.findRun(run);
       if (row.isPresent() && owner.equals(row.get().owner())) {
-        session.setOwner(run, row.get(), null);
+        session.update(run, row.get(), row.get().released(problem));
       }
       return new Verdict.Done<>(null);
     }
@@ -392,6 +584,209 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) {
       return Optional.empty();
+    }
+  }
+
+  /** See {@code RunStore.signal}. */
+  static final class SendSignal extends OfRun<Boolean> {
+    private final Signal signal;
+    private final long nowNanos;
+    private boolean sent; // journal thread only
+
+    SendSignal(RunKey run, Signal signal, long nowNanos) {
+      super(run);
+      this.signal = signal;
+      this.nowNanos = nowNanos;
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    long bytes() {
+      return signal.value().text().length();
+    }
+
+    @Override
+    Verdict<Boolean> perform(JournalSession session) throws SQLException {
+      sent = false;
+      Optional<RunRow> found = session.findRun(run);
+      if (found.isEmpty() || found.get().isUnsent()) {
+        return noSuchRun(run);
+      }
+      RunRow row = found.get();
+      if (session.hasSignal(row.id(), signal.id())) {
+        return new Verdict.Done<>(false);
+      }
+      if (row.status().isFinal()) {
+        return conflict("The run " + run + " has ended; it takes no signal.");
+      }
+      session.addSignal(row.id(), signal);
+      if (row.standing().signals().contains(signal.name())) {
+        session.update(run, row, row.dueAt(session.nowNanos(nowNanos)));
+      }
+      sent = true;
+      return new Verdict.Done<>(true);
+    }
+
+    @Override
+    Optional<Verdict<Boolean>> lookUp(JournalSession session) throws SQLException {
+      Optional<RunRow> row = session.findRun(run);
+      return found(true, sent && row.isPresent() && session.hasSignal(row.get().id(), signal.id()));
+    }
+  }
+
+  /** See {@code RunStore.readmit}. */
+  static final class Readmit extends OfRun<@Nullable Void> {
+    Readmit(RunKey run) {
+      super(run);
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
+      Optional<RunRow> row = session.findRun(run);
+      if (row.isEmpty()) {
+        return noSuchRun(run);
+      }
+      if (row.get().isQuarantined()) {
+        session.update(run, row.get(), row.get().readmitted());
+      }
+      return new Verdict.Done<>(null);
+    }
+
+    /** Repeating it does no harm. */
+    @Override
+    Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) {
+      return Optional.empty();
+    }
+  }
+
+  /** See {@code RunStore.announce}. */
+  static final class Announce extends Operation<@Nullable Void> {
+    private final Set<String> agentIds;
+
+    Announce(Set<String> agentIds) {
+      super(List.of());
+      this.agentIds = agentIds;
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    boolean wrote() {
+      return false;
+    }
+
+    @Override
+    String subject() {
+      return "the list of agents";
+    }
+
+    @Override
+    Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
+      session.announce(agentIds);
+      return new Verdict.Done<>(null);
+    }
+
+    /** Repeating it does no harm. */
+    @Override
+    Optional<Verdict<@Nullable Void>> lookUp(JournalSession session) {
+      return Optional.empty();
+    }
+  }
+
+  /** See {@code RunStore.delete}. */
+  static final class Delete extends OfRun<Boolean> {
+    private long deleted; // the internal id, 0 if there was none; journal thread only
+
+    Delete(RunKey run) {
+      super(run);
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    Verdict<Boolean> perform(JournalSession session) throws SQLException {
+      Optional<RunRow> found = session.findRun(run);
+      deleted = found.map(RunRow::id).orElse(0L);
+      if (found.isEmpty()) {
+        return new Verdict.Done<>(false);
+      }
+      RunRow row = found.get();
+      if (!row.isFree()) {
+        return conflict("The run " + run + " is being driven; it was not deleted.");
+      }
+      if (row.status() == RunStatus.NEEDS_RECONCILIATION) {
+        return conflict(
+            "The run " + run + " waits for a verdict on a tool; decide it, then delete the run.");
+      }
+      session.delete(run, row);
+      return new Verdict.Done<>(true);
+    }
+
+    @Override
+    Optional<Verdict<Boolean>> lookUp(JournalSession session) throws SQLException {
+      Optional<RunRow> found = session.findRun(run);
+      return found(true, deleted != 0 && (found.isEmpty() || found.get().id() != deleted));
+    }
+  }
+
+  /** Some of the runs of {@code RunStore.deleteExpired}; how many were deleted. */
+  static final class DeleteExpired extends Operation<Integer> {
+    private final long beforeNanos;
+    private final Set<RunStatus> statuses;
+    private int deleted; // journal thread only
+
+    DeleteExpired(List<RunKey> runs, long beforeNanos, Set<RunStatus> statuses) {
+      super(runs);
+      this.beforeNanos = beforeNanos;
+      this.statuses = statuses;
+    }
+
+    @Override
+    Needs needs() {
+      return Needs.NOTHING;
+    }
+
+    @Override
+    Verdict<Integer> perform(JournalSession session) throws SQLException {
+      deleted = 0;
+      for (RunKey run : runs) {
+        Optional<RunRow> row = session.findRun(run);
+        if (row.isPresent() && isExpired(row.get())) {
+          session.delete(run, row.get());
+          deleted++;
+        }
+      }
+      return new Verdict.Done<>(deleted);
+    }
+
+    private boolean isExpired(RunRow row) {
+      return row.isFree() && statuses.contains(row.status()) && row.updatedNanos() < beforeNanos;
+    }
+
+    @Override
+    Optional<Verdict<Integer>> lookUp(JournalSession session) throws SQLException {
+      for (RunKey run : runs) {
+        Optional<RunRow> row = session.findRun(run);
+        if (row.isPresent() && isExpired(row.get())) {
+          return Optional.empty();
+        }
+      }
+      return Optional.of(new Verdict.Done<>(deleted));
     }
   }
 }

@@ -65,11 +65,7 @@ final class Pending<T extends @Nullable Object> {
         }
         long nanos = patience.nextNanos();
         if (nanos <= 0) {
-          return switch (end(Stage.GONE)) {
-            case QUEUED -> withdrawn;
-            case BEGUN, GONE -> unknown;
-            case SETTLED -> Objects.requireNonNull(verdict, "verdict");
-          };
+          return leave(withdrawn, unknown);
         }
         LockSupport.parkNanos(this, nanos);
         interrupted |= Thread.interrupted();
@@ -79,5 +75,37 @@ final class Pending<T extends @Nullable Object> {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  private Verdict<T> leave(Verdict<T> withdrawn, Verdict<T> unknown) {
+    return switch (end(Stage.GONE)) {
+      case QUEUED -> withdrawn;
+      case BEGUN, GONE -> unknown;
+      case SETTLED -> Objects.requireNonNull(verdict, "verdict");
+    };
+  }
+
+  /**
+   * Waits as {@link #await} does, for something that the store takes back if nobody gets it: an
+   * interrupt ends the wait, unless the verdict was there first, which is then returned with the
+   * interrupt still pending.
+   */
+  Verdict<T> awaitInterruptibly(Patience patience, Verdict<T> withdrawn, Verdict<T> unknown)
+      throws InterruptedException {
+    caller = Thread.currentThread();
+    while (stage.get() != Stage.SETTLED) {
+      long nanos = patience.nextNanos();
+      if (nanos <= 0) {
+        return leave(withdrawn, unknown);
+      }
+      LockSupport.parkNanos(this, nanos);
+      if (Thread.interrupted()) {
+        if (end(Stage.GONE) != Stage.SETTLED) {
+          throw new InterruptedException();
+        }
+        Thread.currentThread().interrupt();
+      }
+    }
+    return Objects.requireNonNull(verdict, "verdict");
   }
 }

@@ -7,13 +7,17 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunSummary;
 import dev.warpwright.store.jdbc.JdbcRunStore.Durability;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.security.SecureRandom;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -30,8 +34,21 @@ import org.flywaydb.core.api.FlywayException;
 final class PostgresDialect implements Dialect {
   private static final String PRODUCT = "PostgreSQL";
   private static final int OLDEST_VERSION = 14;
+  private static final SecureRandom RANDOM = new SecureRandom();
   private static final int MAX_DEAD_CONNECTIONS = 10;
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+  private static final String NOT_FROZEN =
+      "SELECT set_config('idle_in_transaction_session_timeout', '10s', true), ";
+
+  /** What the server or the connection asks for stands, unless that would lose commits. */
+  private static final String DURABLE =
+      NOT_FROZEN
+          + "CASE current_setting('synchronous_commit')"
+          + " WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END";
+
+  private static final String RELAXED =
+      NOT_FROZEN + "set_config('synchronous_commit', 'off', true)";
 
   private final DataSource source;
   private final Durability durability;
@@ -57,7 +74,7 @@ final class PostgresDialect implements Dialect {
   public void requireDistinct(RunScope scope, Optional<String> idempotencyKey) {
     Stream.of(Optional.of(scope.tenant()), scope.user(), scope.namespace(), idempotencyKey)
         .flatMap(Optional::stream)
-        .filter(text -> text.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(text))
+        .filter(text -> !isKept(text))
         .findFirst()
         .ifPresent(
             text -> {
@@ -68,6 +85,21 @@ final class PostgresDialect implements Dialect {
                       + text.length()
                       + " characters is not.");
             });
+  }
+
+  @Override
+  public void requireDistinct(String name) {
+    if (!isKept(name)) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_SCOPE,
+          "A name on PostgreSQL must be Unicode without the character U+0000, but one of "
+              + name.length()
+              + " characters is not.");
+    }
+  }
+
+  private static boolean isKept(String text) {
+    return text.indexOf('\0') < 0 && UTF_8.newEncoder().canEncode(text);
   }
 
   @Override
@@ -225,21 +257,35 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
-  public Worker register(Connection connection, String name, long startedNanos)
+  public boolean isShared() {
+    return true;
+  }
+
+  @Override
+  public Worker register(Connection connection, String name, long startedNanos, long leaseMillis)
       throws SQLException {
     connection.setAutoCommit(false);
-    Worker worker = PostgresSession.register(connection, name, startedNanos);
+    Worker worker =
+        LeaseTable.register(connection, name, startedNanos, RANDOM.nextLong(), leaseMillis);
     connection.commit();
     return worker;
   }
 
   /** What is judged under a lock must be what was committed last, not what was when it began. */
   @Override
-  public JournalSession session(Connection connection, Worker worker) throws SQLException {
+  public JournalSession session(Connection connection, Worker worker, long leaseMillis)
+      throws SQLException {
+    connection.setAutoCommit(false);
+    readCommitted(connection);
+    boolean durable = durability == Durability.POWER;
+    PostgresSettings settings = PostgresSettings.make(connection, durable, leaseMillis / 2);
+    return new PostgresSession(connection, worker, settings);
+  }
+
+  private static void readCommitted(Connection connection) throws SQLException {
     if (connection.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     }
-    return new PostgresSession(connection, worker, durability == Durability.POWER);
   }
 
   @Override
@@ -249,18 +295,52 @@ final class PostgresDialect implements Dialect {
   }
 
   @Override
+  public List<RunSummary> stranded(Connection connection, RunScope scope, int limit, long nowNanos)
+      throws SQLException {
+    return PostgresSession.stranded(connection, scope, limit);
+  }
+
+  @Override
+  public String isExpired() {
+    return "worker IS NULL AND updated_nanos < ? AND status IN %s ORDER BY updated_nanos";
+  }
+
+  @Override
   public void opened() {}
 
   @Override
   public StoreException cannotOpen(SQLException e) {
     String remedy =
         INSUFFICIENT_PRIVILEGE.equals(e.getSQLState())
-            ? " The user needs SELECT, INSERT and UPDATE on the tables ww_worker, ww_run and"
-                + " ww_event, and SELECT on ww_schema_history."
+            ? " The user needs SELECT, INSERT, UPDATE and DELETE on the tables ww_worker,"
+                + " ww_worker_agent, ww_run, ww_run_metadata, ww_signal and ww_event, and SELECT on"
+                + " ww_schema_history."
             : "";
     return new StoreException(
         "The store on PostgreSQL cannot be opened: " + e.getMessage() + "." + remedy, e);
   }
+
+  @Override
+  public String clockMillis() {
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+  }
+
+  @Override
+  public void prepareControl(Connection connection) throws SQLException {
+    readCommitted(connection);
+    connection.setAutoCommit(false);
+  }
+
+  @Override
+  public void beginControl(Connection connection) throws SQLException {
+    try (PreparedStatement settings =
+        connection.prepareStatement(durability == Durability.POWER ? DURABLE : RELAXED)) {
+      settings.executeQuery().close();
+    }
+  }
+
+  @Override
+  public void syncControl(Connection connection) {}
 
   @Override
   public String fencedBy(Worker worker) {

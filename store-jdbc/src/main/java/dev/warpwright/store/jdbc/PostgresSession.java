@@ -3,12 +3,15 @@ package dev.warpwright.store.jdbc;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.RunRow.Ownership;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -18,7 +21,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -36,42 +42,36 @@ import org.jspecify.annotations.Nullable;
  * tables by hand.
  */
 final class PostgresSession extends JournalSession {
-  /**
-   * The lock that fences: whoever raises the epoch locks the row {@code FOR UPDATE} and so waits
-   * for the transactions of the old epoch, while a mere update of other columns does not.
-   *
-   * <p>The settings end with the transaction, since the connection is the program's. The plans of
-   * prepared statements may date from when the tables were empty, and must use the indexes all the
-   * same. A process that is frozen in the middle must not keep its locks.
-   */
-  private static final String FENCE =
-      "SELECT epoch, set_config('enable_seqscan', 'off', true),"
-          + " set_config('enable_hashjoin', 'off', true),"
-          + " set_config('enable_mergejoin', 'off', true),"
-          + " set_config('idle_in_transaction_session_timeout', '10s', true),"
-          + " ";
+  /** Stands for no time in an array of primitive numbers. */
+  private static final long NEVER = Long.MIN_VALUE + 1;
 
-  private static final String FENCE_END = " FROM ww_worker WHERE id = ? FOR KEY SHARE";
+  /** How often, and after what time, a worker is looked at that somebody else may be ending. */
+  private static final int MAX_ROUNDS = 5;
 
-  /** What the server or the connection asks for stands, unless that would lose commits. */
-  private static final String DURABLE =
-      "CASE current_setting('synchronous_commit')"
-          + " WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END";
-
-  private static final String RELAXED = "set_config('synchronous_commit', 'off', true)";
+  private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
   private static final String RUN_COLUMNS =
-      "id, sequence, worker, owner, owner_epoch, updated_nanos";
+      "id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch, claims, problem,"
+          + " signals";
 
-  /** The inner lock keeps the planner from joining in another order than that of the array. */
-  private static final String LOCK_RUNS =
-      "SELECT wanted.ordinal, run.* FROM unnest(?::text[], ?::text[], ?::text[], ?::text[])"
+  /**
+   * Fences and locks in one round trip. Whoever raises the epoch locks the worker's row {@code FOR
+   * UPDATE} and so waits for the transactions of the old epoch, while a mere update of other
+   * columns does not. The inner lock keeps the planner from joining the runs in another order than
+   * that of the array.
+   */
+  private static final String BEGIN =
+      "WITH fence AS MATERIALIZED"
+          + " (SELECT epoch, incarnation FROM ww_worker WHERE id = ? FOR KEY SHARE)"
+          + " SELECT fence.epoch, fence.incarnation, run.* FROM fence LEFT JOIN"
+          + " (SELECT wanted.ordinal, found.* FROM"
+          + " unnest(?::text[], ?::text[], ?::text[], ?::text[])"
           + " WITH ORDINALITY AS wanted (tenant, user_id, namespace, run_id, ordinal)"
           + " CROSS JOIN LATERAL (SELECT "
           + RUN_COLUMNS
           + " FROM ww_run r WHERE r.tenant = wanted.tenant AND r.user_id = wanted.user_id"
           + " AND r.namespace = wanted.namespace AND r.run_id = wanted.run_id"
-          + " FOR NO KEY UPDATE) run";
+          + " FOR NO KEY UPDATE) found) run ON TRUE";
 
   private static final String FIND_KEYS =
       "SELECT wanted.ordinal, r.run_id FROM unnest(?::text[], ?::text[], ?::text[], ?::text[])"
@@ -79,36 +79,100 @@ final class PostgresSession extends JournalSession {
           + " JOIN ww_run r ON r.tenant = wanted.tenant AND r.user_id = wanted.user_id"
           + " AND r.namespace = wanted.namespace AND r.idempotency_key = wanted.key";
 
+  /** Whether a run can be taken up; as the index has it. */
+  private static final String IS_READY =
+      " WHERE r.agent_id = wanted.agent_id AND r.worker IS NULL AND r.due_nanos IS NOT NULL"
+          + " AND r.claims < "
+          + RunStore.MAX_CLAIMS;
+
+  /** Runs that this transaction has are left out: what it will write is not in the table yet. */
+  private static final String DUE =
+      "SELECT run.* FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL (SELECT "
+          + RUN_COLUMNS
+          + ", tenant, user_id, namespace, run_id, agent_id FROM ww_run r"
+          + IS_READY
+          + " AND r.due_nanos <= "
+          + LeaseTable.NOW_NANOS
+          + " AND r.id <> ALL (?::bigint[]) ORDER BY r.due_nanos, r.run_id LIMIT ?"
+          + " FOR NO KEY UPDATE SKIP LOCKED) run ORDER BY run.due_nanos, run.run_id LIMIT ?";
+
+  private static final String NEXT_DUE =
+      "SELECT MIN(run.due_nanos) - "
+          + LeaseTable.NOW_NANOS
+          + " FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL"
+          + " (SELECT r.due_nanos FROM ww_run r"
+          + IS_READY
+          + " AND r.due_nanos > "
+          + LeaseTable.NOW_NANOS
+          + " ORDER BY r.due_nanos, r.run_id LIMIT 1) run";
+
+  private static final String STRANDED =
+      "SELECT "
+          + ListQuery.COLUMNS
+          + " FROM ww_run r WHERE r.tenant = ? AND r.user_id = ? AND r.namespace = ?"
+          + " AND r.worker IS NULL AND r.due_nanos IS NOT NULL AND r.due_nanos <= "
+          + LeaseTable.NOW_NANOS
+          + " AND (r.claims >= "
+          + RunStore.MAX_CLAIMS
+          + " OR NOT EXISTS (SELECT 1 FROM ww_worker_agent a JOIN ww_worker w ON w.id = a.worker"
+          + " WHERE a.agent_id = r.agent_id AND w.lease_until >= "
+          + LeaseTable.NOW_MILLIS
+          + ")) ORDER BY r.due_nanos, r.run_id LIMIT ?";
+
   private static final String INSERT_RUNS =
       "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key, status,"
-          + " sequence, worker, owner, owner_epoch, created_nanos, updated_nanos)"
-          + " SELECT * FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[],"
-          + " ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::bigint[],"
-          + " ?::bigint[])"
-          + " ON CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
+          + " sequence, due_nanos, worker, owner, owner_epoch, created_nanos, updated_nanos,"
+          + " claims, problem, signals)"
+          + " SELECT x.tenant, x.user_id, x.namespace, x.run_id, x.agent_id, x.key, x.status,"
+          + " x.sequence, NULLIF(x.due_nanos, "
+          + NEVER
+          + "), x.worker, x.owner, x.owner_epoch, x.created_nanos, x.updated_nanos, x.claims,"
+          + " x.problem, x.signals FROM unnest(?::text[], ?::text[], ?::text[], ?::text[],"
+          + " ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[],"
+          + " ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS x (tenant,"
+          + " user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos, worker,"
+          + " owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals) ON"
+          + " CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
 
-  /** A null status stays as it is. */
   private static final String WRITE =
-      "WITH moved AS (UPDATE ww_run r SET sequence = x.sequence,"
-          + " status = COALESCE(x.status, r.status), updated_nanos = x.updated_nanos,"
-          + " worker = x.worker, owner = x.owner, owner_epoch = x.owner_epoch"
-          + " FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::bigint[], ?::text[], ?::text[],"
-          + " ?::bigint[])"
-          + " AS x (id, sequence, status, updated_nanos, worker, owner, owner_epoch)"
-          + " WHERE r.id = x.id)"
+      "WITH moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
+          + " due_nanos = NULLIF(x.due_nanos, "
+          + NEVER
+          + "), updated_nanos = x.updated_nanos, worker = x.worker, owner = x.owner,"
+          + " owner_epoch = x.owner_epoch, claims = x.claims, problem = x.problem,"
+          + " signals = x.signals"
+          + " FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::bigint[], ?::bigint[],"
+          + " ?::text[], ?::text[], ?::bigint[], ?::int[], ?::text[], ?::text[])"
+          + " AS x (id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch,"
+          + " claims, problem, signals) WHERE r.id = x.id)"
           + " INSERT INTO ww_event (run, sequence, append_id, type, version, writer, epoch,"
           + " time_nanos, codec, body)"
           + " SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::int[],"
-          + " ?::text[], ?::bigint[], ?::bigint[], ?::smallint[], ?::bytea[])"
+          + " ?::text[], ?::bigint[], ?::bigint[], ?::int[], ?::bytea[])"
           + " ON CONFLICT DO NOTHING RETURNING run, sequence";
 
+  private static final String INSERT_METADATA =
+      "INSERT INTO ww_run_metadata (run, name, note)"
+          + " SELECT * FROM unnest(?::bigint[], ?::text[], ?::text[])";
+
+  private static final String DELETE =
+      "WITH events AS (DELETE FROM ww_event WHERE run = ANY (?)),"
+          + " metadata AS (DELETE FROM ww_run_metadata WHERE run = ANY (?)),"
+          + " signals AS (DELETE FROM ww_signal WHERE run = ANY (?))"
+          + " DELETE FROM ww_run WHERE id = ANY (?)";
+
   private static final String FIND_RUN =
-      "SELECT r.id, r.sequence, r.worker, r.owner, r.owner_epoch, r.updated_nanos, w.epoch"
-          + " FROM ww_run r LEFT JOIN ww_worker w ON w.id = r.worker"
+      "SELECT r.id, r.sequence, r.status, r.due_nanos, r.updated_nanos, r.worker, r.owner,"
+          + " r.owner_epoch, r.claims, r.problem, r.signals,"
+          + " w.epoch = r.owner_epoch AND (w.lease_until IS NULL OR w.lease_until >= "
+          + LeaseTable.NOW_MILLIS
+          + ") FROM ww_run r LEFT JOIN ww_worker w ON w.id = r.worker"
           + " WHERE r.tenant = ? AND r.user_id = ? AND r.namespace = ? AND r.run_id = ?";
 
-  private static final String EPOCHS = "SELECT id, epoch FROM ww_worker WHERE id = ANY (?)";
-  private static final String LOCK_WORKER = "SELECT epoch FROM ww_worker WHERE id = ? FOR UPDATE";
+  private static final String WORKERS =
+      "SELECT id, epoch, incarnation, lease_until < "
+          + LeaseTable.NOW_MILLIS
+          + " FROM ww_worker WHERE id = ANY (?)";
 
   private static final Comparator<RunKey> ORDER =
       Comparator.comparing((RunKey run) -> run.scope().tenant())
@@ -116,9 +180,8 @@ final class PostgresSession extends JournalSession {
           .thenComparing(run -> run.scope().namespace().orElse(""))
           .thenComparing(RunKey::runId);
 
-  private final Worker worker;
-  private final PreparedStatement fence;
-  private final PreparedStatement lockRuns;
+  private final PostgresSettings settings;
+  private final PreparedStatement begin;
   private final PreparedStatement insertRuns;
   private final PreparedStatement write;
 
@@ -126,148 +189,155 @@ final class PostgresSession extends JournalSession {
   private final Map<RunKey, Slot> slots = new HashMap<>();
   private final Map<ClaimedKey, RunKey> keys = new HashMap<>();
   private final List<Event> events = new ArrayList<>();
+  private final List<Note> notes = new ArrayList<>();
+  private final Set<Long> deleted = new HashSet<>();
   private long provisionalId;
 
   /** A run as this transaction has it. */
   private static final class Slot {
     RunRow row;
     @Nullable String worker; // the owner's
-    @Nullable RunStatus status; // null: as it was
     boolean changed;
-    @Nullable Inserted inserted; // null: it was there
+    RunRow.@Nullable Origin inserted; // null: it was there
 
     Slot(RunRow row, @Nullable String worker) {
       this.row = row;
       this.worker = worker;
     }
 
-    /** Notes that the owner's worker is another one that is open. */
-    void ownedElsewhere(Set<Worker> open) {
+    boolean isOf(Worker other) {
       Writer owner = row.owner();
-      if (owner != null && worker != null && open.contains(new Worker(worker, owner.epoch()))) {
-        row = new RunRow(row.id(), row.sequence(), owner, Ownership.ELSEWHERE, row.updatedNanos());
-      }
+      return owner != null && worker != null && other.isOwner(worker, owner.epoch());
     }
   }
-
-  private record Inserted(String agentId, @Nullable String key, long createdNanos) {}
 
   private record ClaimedKey(RunScope scope, String key) {}
 
   private record Event(long run, EventRow row, Writer writer, long appendId) {}
 
-  /**
-   * Prepares a connection.
-   *
-   * @param durable whether a commit is forced to the disk, also where the server does not ask for
-   *     that
-   */
-  PostgresSession(Connection connection, Worker worker, boolean durable) throws SQLException {
-    super(connection);
-    this.worker = worker;
-    this.fence = connection.prepareStatement(FENCE + (durable ? DURABLE : RELAXED) + FENCE_END);
-    this.lockRuns = connection.prepareStatement(LOCK_RUNS);
+  private record Note(long run, String name, String value) {}
+
+  PostgresSession(Connection connection, Worker worker, PostgresSettings settings)
+      throws SQLException {
+    super(connection, worker);
+    this.settings = settings;
+    this.begin = connection.prepareStatement(BEGIN);
     this.insertRuns = connection.prepareStatement(INSERT_RUNS);
     this.write = connection.prepareStatement(WRITE);
   }
 
-  /**
-   * Makes a store a worker. Waits for transactions of an earlier one of that name that are not
-   * committed yet: what it wrote under its epoch is there when this returns.
-   */
-  static Worker register(Connection connection, String name, long startedNanos)
-      throws SQLException {
-    try (PreparedStatement first =
-            connection.prepareStatement(
-                "INSERT INTO ww_worker (id, epoch, pid, started_nanos) VALUES (?, 0, 0, 0)"
-                    + " ON CONFLICT DO NOTHING");
-        PreparedStatement raise =
-            connection.prepareStatement(
-                "UPDATE ww_worker SET epoch = epoch + 1, pid = ?, started_nanos = ? WHERE id = ?"
-                    + " RETURNING epoch")) {
-      first.setString(1, name);
-      first.executeUpdate();
-      lockWorker(connection, name);
-      raise.setLong(1, ProcessHandle.current().pid());
-      raise.setLong(2, startedNanos);
-      raise.setString(3, name);
-      try (ResultSet row = raise.executeQuery()) {
-        row.next();
-        return new Worker(name, row.getLong(1));
-      }
-    }
-  }
-
-  private static void lockWorker(Connection connection, String id) throws SQLException {
-    try (PreparedStatement lock = connection.prepareStatement(LOCK_WORKER)) {
-      lock.setString(1, id);
-      lock.executeQuery().close();
-    }
-  }
-
   @Override
-  long begin(List<Operation<?>> operations) throws SQLException {
+  Fence begin(List<Operation<?>> operations) throws SQLException {
     clear();
-    fence.setString(1, worker.id());
-    long epoch;
-    try (ResultSet row = fence.executeQuery()) {
-      epoch = row.next() ? row.getLong(1) : 0;
-    }
-    lockRuns(operations.stream().map(operation -> operation.run).distinct().sorted(ORDER).toList());
+    Fence fence =
+        lockRuns(
+            operations.stream()
+                .flatMap(operation -> operation.runs.stream())
+                .distinct()
+                .sorted(ORDER)
+                .toList());
     findKeys(
         operations.stream()
             .flatMap(
                 operation ->
-                    operation.key().stream().map(key -> new ClaimedKey(operation.run.scope(), key)))
+                    operation.key().stream()
+                        .map(key -> new ClaimedKey(operation.runs.getFirst().scope(), key)))
             .distinct()
             .toList());
-    return epoch;
+    return fence;
   }
 
   @Override
   void awaitEarlier() throws SQLException {
-    lockWorker(connection, worker.id());
+    LeaseTable.lock(connection, worker().id());
   }
 
   /** The store's own runs are known by the epoch that the fence has read. */
-  private void lockRuns(List<RunKey> runs) throws SQLException {
-    if (runs.isEmpty()) {
-      return;
-    }
-    setIdentities(lockRuns, runs);
+  private Fence lockRuns(List<RunKey> runs) throws SQLException {
+    begin.setString(1, worker().id());
+    setScopes(begin, 2, runs, RunKey::scope);
+    setTexts(begin, 5, runs, RunKey::runId);
+    Fence fence = new Fence(0, false);
     Set<String> others = new HashSet<>();
-    try (ResultSet row = lockRuns.executeQuery()) {
+    try (ResultSet row = begin.executeQuery()) {
       while (row.next()) {
-        String owner = row.getString(5);
-        Writer writer = owner == null ? null : new Writer(owner, row.getLong(6));
-        String at = row.getString(4);
-        boolean here = writer != null && worker.equals(new Worker(at, writer.epoch()));
-        if (at != null && !at.equals(worker.id())) {
-          others.add(at);
+        fence = new Fence(row.getLong(1), row.getLong(2) == worker().incarnation());
+        int ordinal = row.getInt(3);
+        if (ordinal > 0) {
+          Slot slot = readSlot(row, 4);
+          slots.put(runs.get(ordinal - 1), slot);
+          if (slot.worker != null && !slot.worker.equals(worker().id())) {
+            others.add(slot.worker);
+          }
         }
-        RunRow run =
-            new RunRow(
-                row.getLong(2),
-                row.getLong(3),
-                writer,
-                here ? Ownership.HERE : Ownership.NONE,
-                row.getLong(7));
-        slots.put(runs.get(row.getInt(1) - 1), new Slot(run, at));
       }
     }
     if (!others.isEmpty()) {
-      Set<Worker> open = workers(others);
-      slots.values().forEach(slot -> slot.ownedElsewhere(open));
+      for (Worker open : openOf(others)) {
+        slots.values().stream()
+            .filter(slot -> slot.isOf(open))
+            .forEach(slot -> slot.row = slot.row.withOwnership(Ownership.ELSEWHERE));
+      }
+    }
+    return fence;
+  }
+
+  /** Reads a run, the first of whose columns is at an index. */
+  private Slot readSlot(ResultSet row, int column) throws SQLException {
+    String at = row.getString(column + 5);
+    RunRow run = readRun(row, column);
+    Slot slot = new Slot(run, at);
+    if (slot.isOf(worker())) {
+      slot.row = run.withOwnership(Ownership.HERE);
+    }
+    return slot;
+  }
+
+  private static RunRow readRun(ResultSet row, int column) throws SQLException {
+    String owner = row.getString(column + 6);
+    return new RunRow(
+        row.getLong(column),
+        row.getLong(column + 1),
+        RunStatus.valueOf(row.getString(column + 2)),
+        row.getObject(column + 3, Long.class),
+        row.getString(column + 10),
+        row.getLong(column + 4),
+        owner == null ? null : new Writer(owner, row.getLong(column + 7)),
+        Ownership.NONE,
+        row.getInt(column + 8),
+        row.getString(column + 9));
+  }
+
+  /**
+   * Other workers that are open; those whose lease has run out are ended here. One that is locked
+   * may be writing its last, or is just being ended by somebody else, which is waited for a moment.
+   */
+  private List<Worker> openOf(Set<String> ids) throws SQLException {
+    for (int round = 1; ; round++) {
+      List<String> lapsed = new ArrayList<>();
+      List<Worker> open = workers(ids, lapsed);
+      if (lapsed.isEmpty()) {
+        return open;
+      }
+      List<String> ended = LeaseTable.reap(connection, lapsed);
+      if (ended.size() == lapsed.size() || round == MAX_ROUNDS) {
+        open.removeIf(worker -> ended.contains(worker.id()));
+        return open;
+      }
+      LockSupport.parkNanos(ROUND_NANOS);
     }
   }
 
-  private Set<Worker> workers(Set<String> ids) throws SQLException {
-    Set<Worker> workers = new HashSet<>();
-    try (PreparedStatement select = connection.prepareStatement(EPOCHS)) {
+  private List<Worker> workers(Set<String> ids, List<String> lapsed) throws SQLException {
+    List<Worker> workers = new ArrayList<>();
+    try (PreparedStatement select = connection.prepareStatement(WORKERS)) {
       select.setArray(1, connection.createArrayOf("text", ids.toArray()));
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
-          workers.add(new Worker(row.getString(1), row.getLong(2)));
+          workers.add(new Worker(row.getString(1), row.getLong(2), row.getLong(3)));
+          if (row.getBoolean(4)) {
+            lapsed.add(row.getString(1));
+          }
         }
       }
     }
@@ -279,7 +349,7 @@ final class PostgresSession extends JournalSession {
       return;
     }
     try (PreparedStatement find = connection.prepareStatement(FIND_KEYS)) {
-      setScopes(find, wanted, ClaimedKey::scope);
+      setScopes(find, 1, wanted, ClaimedKey::scope);
       setTexts(find, 4, wanted, ClaimedKey::key);
       try (ResultSet row = find.executeQuery()) {
         while (row.next()) {
@@ -299,19 +369,10 @@ final class PostgresSession extends JournalSession {
         if (!row.next()) {
           return Optional.empty();
         }
-        String owner = row.getString(4);
-        long epoch = row.getLong(5);
+        RunRow found = readRun(row, 1);
         Ownership ownership =
-            owner == null || row.getLong(7) != epoch
-                ? Ownership.NONE
-                : worker.id().equals(row.getString(3)) ? Ownership.HERE : Ownership.ELSEWHERE;
-        return Optional.of(
-            new RunRow(
-                row.getLong(1),
-                row.getLong(2),
-                owner == null ? null : new Writer(owner, epoch),
-                ownership,
-                row.getLong(6)));
+            worker.id().equals(row.getString(6)) ? Ownership.HERE : Ownership.ELSEWHERE;
+        return Optional.of(row.getBoolean(12) ? found.withOwnership(ownership) : found);
       }
     }
   }
@@ -319,6 +380,69 @@ final class PostgresSession extends JournalSession {
   @Override
   Optional<RunRow> findRun(RunKey run) {
     return Optional.ofNullable(slots.get(run)).map(slot -> slot.row);
+  }
+
+  @Override
+  boolean isOwnedBy(RunKey run, Writer owner) throws SQLException {
+    return findRun(connection, run, worker()).filter(row -> owner.equals(row.owner())).isPresent();
+  }
+
+  @Override
+  List<Due> findDue(Set<String> agentIds, int limit, long nowNanos) throws SQLException {
+    List<Due> due = new ArrayList<>();
+    try (PreparedStatement find = connection.prepareStatement(DUE)) {
+      find.setArray(1, connection.createArrayOf("text", agentIds.toArray()));
+      find.setObject(2, slots.values().stream().mapToLong(slot -> slot.row.id()).toArray());
+      find.setInt(3, limit);
+      find.setInt(4, limit);
+      try (ResultSet row = find.executeQuery()) {
+        while (row.next()) {
+          RunKey run = ListQuery.readKey(row, 12);
+          Slot slot = readSlot(row, 1);
+          slots.put(run, slot);
+          due.add(new Due(run, row.getString(16), slot.row));
+        }
+      }
+    }
+    return due;
+  }
+
+  /** How the database finds them; for tests. */
+  static String duePlan(Connection connection, Set<String> agentIds, int limit)
+      throws SQLException {
+    StringBuilder plan = new StringBuilder();
+    try (PreparedStatement explain = connection.prepareStatement("EXPLAIN " + DUE)) {
+      explain.setArray(1, connection.createArrayOf("text", agentIds.toArray()));
+      explain.setObject(2, new long[0]);
+      explain.setInt(3, limit);
+      explain.setInt(4, limit);
+      try (ResultSet row = explain.executeQuery()) {
+        while (row.next()) {
+          plan.append(row.getString(1)).append('\n');
+        }
+      }
+    }
+    return plan.toString();
+  }
+
+  @Override
+  Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException {
+    try (PreparedStatement find = connection.prepareStatement(NEXT_DUE)) {
+      find.setArray(1, connection.createArrayOf("text", agentIds.toArray()));
+      try (ResultSet row = find.executeQuery()) {
+        row.next();
+        return Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofNanos);
+      }
+    }
+  }
+
+  /** Lists on a reader's connection what nobody drives. */
+  static List<RunSummary> stranded(Connection connection, RunScope scope, int limit)
+      throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement(STRANDED)) {
+      select.setInt(setScope(select, 0, scope) + 1, limit);
+      return ListQuery.read(select, scope);
+    }
   }
 
   private Slot slot(RunKey run) {
@@ -331,42 +455,51 @@ final class PostgresSession extends JournalSession {
   }
 
   @Override
-  long insertRun(
-      RunKey run,
-      String agentId,
-      @Nullable String idempotencyKey,
-      RunRow.Head head,
-      @Nullable Writer owner) {
+  long insertRun(RunKey run, RunRow.Origin origin, RunRow row) {
     long id = --provisionalId;
-    RunRow row = new RunRow(id, head.sequence(), owner, ownership(owner), head.updatedNanos());
-    Slot slot = new Slot(row, workerOf(owner));
-    slot.status = head.status();
-    slot.inserted = new Inserted(agentId, idempotencyKey, head.createdNanos());
+    Slot slot = new Slot(row.withId(id), workerOf(row));
+    slot.inserted = origin;
     slots.put(run, slot);
-    if (idempotencyKey != null) {
-      keys.put(new ClaimedKey(run.scope(), idempotencyKey), run);
+    if (origin.idempotencyKey() != null) {
+      keys.put(new ClaimedKey(run.scope(), origin.idempotencyKey()), run);
     }
+    origin
+        .metadata()
+        .forEach(
+            (name, value) -> {
+              if (isSearchable(name, value)) {
+                notes.add(new Note(id, name, value));
+              }
+            });
     return id;
   }
 
-  private static Ownership ownership(@Nullable Writer owner) {
-    return owner == null ? Ownership.NONE : Ownership.HERE;
-  }
-
   @Override
-  void advance(RunKey run, RunRow row, long sequence, RunStatus status, long timeNanos) {
+  void update(RunKey run, RunRow before, RunRow after) {
     Slot slot = slot(run);
-    slot.row = new RunRow(row.id(), sequence, row.owner(), row.ownership(), timeNanos);
-    slot.status = status;
+    slot.row = after;
+    if (after.ownership() != Ownership.ELSEWHERE) {
+      slot.worker = workerOf(after);
+    }
     slot.changed = true;
   }
 
+  /** Runs are due by the clock of the database. */
   @Override
-  void setOwner(RunKey run, RunRow row, @Nullable Writer owner) {
-    Slot slot = slot(run);
-    slot.row = new RunRow(row.id(), row.sequence(), owner, ownership(owner), row.updatedNanos());
-    slot.worker = workerOf(owner);
-    slot.changed = true;
+  long nowNanos(long atCaller) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement("SELECT " + LeaseTable.NOW_NANOS);
+        ResultSet row = select.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+
+  /** What this transaction has of it will not be sent. */
+  @Override
+  void delete(RunKey run, RunRow row) {
+    deleted.add(row.id());
+    slots.remove(run);
+    keys.values().remove(run);
   }
 
   @Override
@@ -376,11 +509,43 @@ final class PostgresSession extends JournalSession {
 
   @Override
   Set<RunKey> send() throws SQLException {
+    sendDeleted();
     List<RunKey> created =
         slots.keySet().stream().filter(run -> slot(run).inserted != null).sorted(ORDER).toList();
     Map<Long, Long> ids = new HashMap<>(); // by provisional id
     Set<RunKey> lost = insert(created, ids);
-    return lost.isEmpty() ? write(ids) : lost;
+    if (!lost.isEmpty()) {
+      return lost;
+    }
+    note(ids);
+    return write(ids);
+  }
+
+  private void sendDeleted() throws SQLException {
+    if (deleted.isEmpty()) {
+      return;
+    }
+    events.removeIf(event -> deleted.contains(event.run()));
+    notes.removeIf(note -> deleted.contains(note.run()));
+    long[] ids = deleted.stream().mapToLong(Long::longValue).toArray();
+    try (PreparedStatement delete = connection.prepareStatement(DELETE)) {
+      for (int column = 1; column <= 4; column++) {
+        delete.setObject(column, ids);
+      }
+      delete.executeUpdate();
+    }
+  }
+
+  private void note(Map<Long, Long> ids) throws SQLException {
+    if (notes.isEmpty()) {
+      return;
+    }
+    try (PreparedStatement insert = connection.prepareStatement(INSERT_METADATA)) {
+      setLongs(insert, 1, notes, note -> Objects.requireNonNull(ids.get(note.run())));
+      setTexts(insert, 2, notes, Note::name);
+      setTexts(insert, 3, notes, Note::value);
+      insert.executeUpdate();
+    }
   }
 
   /** Writes the rows of new runs; returns those that another process was faster with. */
@@ -389,21 +554,25 @@ final class PostgresSession extends JournalSession {
     if (runs.isEmpty()) {
       return lost;
     }
-    setIdentities(insertRuns, runs);
-    setTexts(insertRuns, 5, runs, run -> inserted(run).agentId());
-    setTexts(insertRuns, 6, runs, run -> inserted(run).key());
-    setTexts(insertRuns, 7, runs, run -> status(slot(run)));
-    setLongs(insertRuns, 8, runs, run -> slot(run).row.sequence());
-    setTexts(insertRuns, 9, runs, run -> slot(run).worker);
-    setTexts(insertRuns, 10, runs, run -> ownerName(slot(run)));
-    setLongs(insertRuns, 11, runs, run -> ownerEpoch(slot(run)));
-    setLongs(insertRuns, 12, runs, run -> inserted(run).createdNanos());
-    setLongs(insertRuns, 13, runs, run -> slot(run).row.updatedNanos());
+    List<Slot> rows = runs.stream().map(this::slot).toList();
+    setScopes(insertRuns, 1, runs, RunKey::scope);
+    setTexts(insertRuns, 4, runs, RunKey::runId);
+    setTexts(insertRuns, 5, rows, slot -> origin(slot).agentId());
+    setTexts(insertRuns, 6, rows, slot -> origin(slot).idempotencyKey());
+    setTexts(insertRuns, 7, rows, slot -> slot.row.status().name());
+    setLongs(insertRuns, 8, rows, slot -> slot.row.sequence());
+    setLongs(insertRuns, 9, rows, PostgresSession::dueNanos);
+    setTexts(insertRuns, 10, rows, slot -> slot.worker);
+    setTexts(insertRuns, 11, rows, PostgresSession::ownerName);
+    setLongs(insertRuns, 12, rows, PostgresSession::ownerEpoch);
+    setLongs(insertRuns, 13, rows, slot -> origin(slot).createdNanos());
+    setLongs(insertRuns, 14, rows, slot -> slot.row.updatedNanos());
+    setInts(insertRuns, 15, rows, slot -> slot.row.claims());
+    setTexts(insertRuns, 16, rows, slot -> slot.row.problem());
+    setTexts(insertRuns, 17, rows, slot -> slot.row.signals());
     try (ResultSet row = insertRuns.executeQuery()) {
       while (row.next()) {
-        RunScope scope =
-            new RunScope(row.getString(2), present(row.getString(3)), present(row.getString(4)));
-        RunKey run = new RunKey(scope, row.getString(5));
+        RunKey run = ListQuery.readKey(row, 2);
         ids.put(slot(run).row.id(), row.getLong(1));
         lost.remove(run);
       }
@@ -411,16 +580,12 @@ final class PostgresSession extends JournalSession {
     return lost;
   }
 
-  private static Optional<String> present(String text) {
-    return text.isEmpty() ? Optional.empty() : Optional.of(text);
+  private static RunRow.Origin origin(Slot slot) {
+    return Objects.requireNonNull(slot.inserted, "inserted");
   }
 
-  private Inserted inserted(RunKey run) {
-    return Objects.requireNonNull(slot(run).inserted, "inserted");
-  }
-
-  private @Nullable String workerOf(@Nullable Writer owner) {
-    return owner == null ? null : worker.id();
+  private @Nullable String workerOf(RunRow row) {
+    return row.owner() == null ? null : worker().id();
   }
 
   /** Moves the rows of runs on and writes all events; returns the runs that lack one. */
@@ -432,33 +597,41 @@ final class PostgresSession extends JournalSession {
     }
     setLongs(write, 1, changed, slot -> slot.row.id());
     setLongs(write, 2, changed, slot -> slot.row.sequence());
-    setTexts(write, 3, changed, PostgresSession::status);
-    setLongs(write, 4, changed, slot -> slot.row.updatedNanos());
-    setTexts(write, 5, changed, slot -> slot.worker);
-    setTexts(write, 6, changed, PostgresSession::ownerName);
-    setLongs(write, 7, changed, PostgresSession::ownerEpoch);
-    setLongs(write, 8, events, event -> ids.getOrDefault(event.run(), event.run()));
-    setLongs(write, 9, events, event -> event.row().sequence);
-    setLongs(write, 10, events, Event::appendId);
-    setTexts(write, 11, events, event -> event.row().type);
-    setArray(write, 12, "int4", events.stream().map(event -> event.row().version).toArray());
-    setTexts(write, 13, events, event -> event.writer().name());
-    setLongs(write, 14, events, event -> event.writer().epoch());
-    setLongs(write, 15, events, event -> event.row().timeNanos);
-    setArray(write, 16, "int2", events.stream().map(event -> (short) event.row().codec).toArray());
-    setArray(
-        write, 17, "bytea", events.stream().map(event -> event.row().body).toArray(byte[][]::new));
-    Set<Place> missing =
-        events.stream()
-            .map(
-                event ->
-                    new Place(ids.getOrDefault(event.run(), event.run()), event.row().sequence))
-            .collect(Collectors.toCollection(HashSet::new));
+    setTexts(write, 3, changed, slot -> slot.row.status().name());
+    setLongs(write, 4, changed, PostgresSession::dueNanos);
+    setLongs(write, 5, changed, slot -> slot.row.updatedNanos());
+    setTexts(write, 6, changed, slot -> slot.worker);
+    setTexts(write, 7, changed, PostgresSession::ownerName);
+    setLongs(write, 8, changed, PostgresSession::ownerEpoch);
+    setInts(write, 9, changed, slot -> slot.row.claims());
+    setTexts(write, 10, changed, slot -> slot.row.problem());
+    setTexts(write, 11, changed, slot -> slot.row.signals());
+    setLongs(write, 12, events, event -> ids.getOrDefault(event.run(), event.run()));
+    setLongs(write, 13, events, event -> event.row().sequence);
+    setLongs(write, 14, events, Event::appendId);
+    setTexts(write, 15, events, event -> event.row().type);
+    setInts(write, 16, events, event -> event.row().version);
+    setTexts(write, 17, events, event -> event.writer().name());
+    setLongs(write, 18, events, event -> event.writer().epoch());
+    setLongs(write, 19, events, event -> event.row().timeNanos);
+    setInts(write, 20, events, event -> event.row().codec);
+    write.setArray(
+        21,
+        connection.createArrayOf(
+            "bytea", events.stream().map(event -> event.row().body).toArray(byte[][]::new)));
+    Set<Place> missing = new HashSet<>();
+    for (Event event : events) {
+      missing.add(new Place(ids.getOrDefault(event.run(), event.run()), event.row().sequence));
+    }
     try (ResultSet row = write.executeQuery()) {
       while (row.next()) {
         missing.remove(new Place(row.getLong(1), row.getLong(2)));
       }
     }
+    return missing.isEmpty() ? Set.of() : torn(missing, ids);
+  }
+
+  private Set<RunKey> torn(Set<Place> missing, Map<Long, Long> ids) {
     Set<Long> torn = missing.stream().map(Place::run).collect(Collectors.toSet());
     return slots.entrySet().stream()
         .filter(
@@ -473,8 +646,9 @@ final class PostgresSession extends JournalSession {
   /** Where an event stands. */
   private record Place(long run, long sequence) {}
 
-  private static @Nullable String status(Slot slot) {
-    return slot.status == null ? null : slot.status.name();
+  private static long dueNanos(Slot slot) {
+    Long due = slot.row.dueNanos();
+    return due == null ? NEVER : due;
   }
 
   private static @Nullable String ownerName(Slot slot) {
@@ -485,16 +659,12 @@ final class PostgresSession extends JournalSession {
     return slot.row.owner() == null ? 0 : slot.row.owner().epoch();
   }
 
-  private void setIdentities(PreparedStatement statement, List<RunKey> runs) throws SQLException {
-    setScopes(statement, runs, RunKey::scope);
-    setTexts(statement, 4, runs, RunKey::runId);
-  }
-
-  private <T> void setScopes(PreparedStatement statement, List<T> rows, Function<T, RunScope> scope)
+  private <T> void setScopes(
+      PreparedStatement statement, int column, List<T> rows, Function<T, RunScope> scope)
       throws SQLException {
-    setTexts(statement, 1, rows, row -> scope.apply(row).tenant());
-    setTexts(statement, 2, rows, row -> scope.apply(row).user().orElse(""));
-    setTexts(statement, 3, rows, row -> scope.apply(row).namespace().orElse(""));
+    setTexts(statement, column, rows, row -> scope.apply(row).tenant());
+    setTexts(statement, column + 1, rows, row -> scope.apply(row).user().orElse(""));
+    setTexts(statement, column + 2, rows, row -> scope.apply(row).namespace().orElse(""));
   }
 
   private <T> void setTexts(
@@ -504,19 +674,28 @@ final class PostgresSession extends JournalSession {
     for (int n = 0; n < texts.length; n++) {
       texts[n] = text.apply(rows.get(n));
     }
-    setArray(statement, column, "text", texts);
+    statement.setArray(column, connection.createArrayOf("text", texts));
   }
 
-  private <T> void setLongs(
+  /** Arrays of primitive numbers go as bytes, boxed ones as text. */
+  private static <T> void setLongs(
       PreparedStatement statement, int column, List<T> rows, ToLongFunction<T> number)
       throws SQLException {
-    setArray(statement, column, "int8", rows.stream().mapToLong(number).boxed().toArray());
+    long[] numbers = new long[rows.size()];
+    for (int n = 0; n < numbers.length; n++) {
+      numbers[n] = number.applyAsLong(rows.get(n));
+    }
+    statement.setObject(column, numbers);
   }
 
-  private void setArray(
-      PreparedStatement statement, int column, String type, @Nullable Object[] values)
+  private static <T> void setInts(
+      PreparedStatement statement, int column, List<T> rows, ToIntFunction<T> number)
       throws SQLException {
-    statement.setArray(column, connection.createArrayOf(type, values));
+    int[] numbers = new int[rows.size()];
+    for (int n = 0; n < numbers.length; n++) {
+      numbers[n] = number.applyAsInt(rows.get(n));
+    }
+    statement.setObject(column, numbers);
   }
 
   @Override
@@ -524,6 +703,8 @@ final class PostgresSession extends JournalSession {
     slots.clear();
     keys.clear();
     events.clear();
+    notes.clear();
+    deleted.clear();
     provisionalId = 0;
   }
 
@@ -532,15 +713,17 @@ final class PostgresSession extends JournalSession {
   void sync() {}
 
   @Override
-  void retire() throws SQLException {
-    lockWorker(connection, worker.id());
-    try (PreparedStatement raise =
-        connection.prepareStatement(
-            "UPDATE ww_worker SET epoch = epoch + 1 WHERE id = ? AND epoch = ?")) {
-      raise.setString(1, worker.id());
-      raise.setLong(2, worker.epoch());
-      raise.executeUpdate();
-    }
+  void retire(Worker worker) throws SQLException {
+    LeaseTable.retire(connection, worker);
     commit();
+  }
+
+  @Override
+  public void close() throws SQLException {
+    try {
+      settings.restore(connection);
+    } finally {
+      super.close();
+    }
   }
 }

@@ -34,7 +34,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -153,7 +152,7 @@ abstract class CommitContract {
         LongStream.rangeClosed(1, events).boxed().toList(),
         store.load(run, 1, soon()).stream().map(LoggedEvent::sequence).toList());
     RunSummary summary =
-        store.list(new RunQuery(run.scope(), Set.of(), 1000, Optional.empty()), soon()).stream()
+        store.list(RunQuery.builder(run.scope()).limit(1000).build(), soon()).stream()
             .filter(listed -> listed.run().equals(run))
             .findFirst()
             .orElseThrow();
@@ -266,7 +265,7 @@ abstract class CommitContract {
             .toList();
     gate.failAt(boundary, 1);
 
-    store.adopt(log, RunStatus.FAILED, soon());
+    store.adopt(log, Standing.of(RunStatus.FAILED), soon());
 
     assertEquals(log, store.load(log.getFirst().run(), 1, soon()));
     assertContiguous(log.getFirst().run(), 3);

@@ -2,10 +2,14 @@ package dev.warpwright.store.jdbc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.warpwright.control.AdmissionPolicy;
+import dev.warpwright.model.Money;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -31,6 +35,32 @@ final class Databases {
             ? JdbcRunStore.builder(PostgresServer.source(url))
             : JdbcRunStore.builder(url);
     return builder.owner("store");
+  }
+
+  static JdbcBudgetStore.Builder budget(String url, Money limit) {
+    return isPostgres(url)
+        ? JdbcBudgetStore.builder(PostgresServer.source(url), limit)
+        : JdbcBudgetStore.builder(url, limit);
+  }
+
+  static JdbcAdmission.Builder admission(String url, AdmissionPolicy policy) {
+    return isPostgres(url)
+        ? JdbcAdmission.builder(PostgresServer.source(url), policy)
+        : JdbcAdmission.builder(url, policy);
+  }
+
+  /** A number that a statement selects, or how many rows another one changes. */
+  static long execute(String url, String sql) throws SQLException {
+    try (Connection connection = connect(url);
+        Statement statement = connection.createStatement()) {
+      if (!statement.execute(sql)) {
+        return statement.getUpdateCount();
+      }
+      try (ResultSet row = statement.getResultSet()) {
+        row.next();
+        return row.getLong(1);
+      }
+    }
   }
 
   /** A connection beside those of a store. */

@@ -82,7 +82,11 @@ final class PostgresServer {
 
   /** The URL of the database with the tables, in which there is nothing. */
   String cleared() throws SQLException {
-    execute(database, "TRUNCATE ww_run, ww_event, ww_worker");
+    execute(
+        database,
+        "TRUNCATE ww_run, ww_event, ww_worker, ww_worker_agent, ww_run_metadata, ww_signal,"
+            + " ww_budget, ww_budget_reservation, ww_budget_lease, ww_admission,"
+            + " ww_admission_share, ww_admission_lease");
     return database;
   }
 

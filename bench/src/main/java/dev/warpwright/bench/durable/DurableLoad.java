@@ -1,0 +1,204 @@
+package dev.warpwright.bench.durable;
+
+import dev.warpwright.agent.Agents;
+import dev.warpwright.bench.durable.LoadOptions.What;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.tool.EffectClass;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How many durable steps a second there are, and how far that is from what the database can do and
+ * from a peer: all in one run, on one machine, each measurement in a fresh database.
+ *
+ * <ul>
+ *   <li>{@code runs}: agents with a model that answers at once and trivial tools, so many at the
+ *       same time, each caller one after the other. A step is a model's answer and a tool's
+ *       outcome, both durable; {@code PURE} tools have no intent in the log, {@code ONCE} tools
+ *       have. The ratio is to the peer's steps, once counted in steps, once in outcomes.
+ *   <li>{@code appends}: one event at a time on the store's port. The ratio is to {@code raw} of
+ *       the same rows.
+ *   <li>{@code raw}: the fenced batch insert on one connection, with group commit and nothing else;
+ *       with the row of the run or without.
+ *   <li>{@code dbos}: workflows of DBOS Transact for Java, their steps trivial. A step is one
+ *       outcome.
+ * </ul>
+ */
+public final class DurableLoad {
+  static final String DBOS_VARIANT = "steps";
+
+  private final LoadOptions options;
+  private final Servers servers;
+  private final Figures figures = new Figures();
+
+  private DurableLoad(LoadOptions options, Servers servers) {
+    this.options = options;
+    this.servers = servers;
+  }
+
+  /**
+   * Measures and prints.
+   *
+   * @param arguments see the usage, which {@code --help} prints
+   * @throws Exception if a measurement failed
+   */
+  public static void main(String[] arguments) throws Exception {
+    LoadOptions options;
+    try {
+      options = LoadOptions.parse(arguments);
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage());
+      System.err.println(LoadOptions.USAGE);
+      System.exit(2);
+      return;
+    }
+    try (Servers servers = new Servers()) {
+      new DurableLoad(options, servers).run();
+    }
+  }
+
+  private void run() throws Exception {
+    for (int callers : options.callers()) {
+      for (What what : options.what().reversed()) { // what is compared with, first
+        switch (what) {
+          case DBOS -> dbos(callers);
+          case RAW -> raw(callers);
+          case APPENDS -> appends(callers);
+          case RUNS -> runs(callers);
+        }
+      }
+    }
+    System.out.println();
+    System.out.print(figures.table());
+    if (options.json().isPresent()) {
+      Files.writeString(options.json().get(), figures.json(environment()).text());
+    }
+  }
+
+  private Map<String, String> environment() throws IOException, SQLException {
+    Map<String, String> environment = new LinkedHashMap<>();
+    environment.put("time", Instant.now().toString());
+    environment.put("java", System.getProperty("java.vm.version"));
+    environment.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+    environment.put("processors", String.valueOf(Runtime.getRuntime().availableProcessors()));
+    environment.put("stepsOfRun", String.valueOf(options.steps()));
+    environment.put("seconds", String.valueOf(options.seconds()));
+    if (servers.isStarted()) {
+      environment.put("postgres", servers.postgres().describe());
+    }
+    return environment;
+  }
+
+  private void runs(int callers) throws Exception {
+    for (StoreKind kind : options.stores()) {
+      for (EffectClass effect : List.of(EffectClass.PURE, EffectClass.ONCE)) {
+        Meter meter = new Meter();
+        try (Database database = Database.fresh(kind, servers);
+            RunStore store = database.open();
+            TrivialAgent trivial = TrivialAgent.of(options.steps(), effect, meter::unit)) {
+          Agents agents = trivial.on(store);
+          measure(
+              new Subject(What.RUNS, effect.toString(), database, callers),
+              meter,
+              number -> kind == StoreKind.MEMORY ? inMemory(trivial) : () -> trivial.run(agents));
+        }
+      }
+    }
+  }
+
+  /**
+   * A store in memory keeps what has ended: a caller takes a new one before that costs anything.
+   */
+  private static Load.Call inMemory(TrivialAgent trivial) {
+    return new Load.Call() {
+      private static final int MAX_RUNS = 100;
+      private int runs;
+      private Agents agents = trivial.on(RunStore.inMemory());
+
+      @Override
+      public void once() {
+        if (++runs % MAX_RUNS == 0) {
+          agents = trivial.on(RunStore.inMemory());
+        }
+        trivial.run(agents);
+      }
+    };
+  }
+
+  private void appends(int callers) throws Exception {
+    for (StoreKind kind : options.stores()) {
+      Meter meter = new Meter();
+      try (Database database = Database.fresh(kind, servers);
+          RunStore store = database.open()) {
+        measure(
+            new Subject(What.APPENDS, "", database, callers),
+            meter,
+            number -> Appends.caller(store, meter, number));
+      }
+    }
+  }
+
+  private void raw(int callers) throws Exception {
+    for (StoreKind kind : options.stores()) {
+      if (kind == StoreKind.MEMORY) {
+        continue;
+      }
+      for (RawLog.Rows rows : RawLog.Rows.values()) {
+        Meter meter = new Meter();
+        try (Database database = Database.fresh(kind, servers)) {
+          List<Long> runs = RawLog.createRuns(database, callers);
+          try (RawLog raw = RawLog.open(database, rows);
+              GroupCommit<RawLog.Row> log = new GroupCommit<>(raw)) {
+            measure(
+                new Subject(What.RAW, rows.toString(), database, callers),
+                meter,
+                number -> RawLog.caller(log, runs.get(number), meter));
+          }
+        }
+      }
+    }
+  }
+
+  private void dbos(int callers) throws Exception {
+    if (!options.stores().contains(StoreKind.POSTGRES)) {
+      return;
+    }
+    Meter meter = new Meter();
+    try (Database database = Database.fresh(StoreKind.POSTGRES, servers);
+        Dbos dbos = new Dbos(database.url(), options.steps(), meter::unit)) {
+      measure(new Subject(What.DBOS, DBOS_VARIANT, database, callers), meter, number -> dbos::run);
+    }
+  }
+
+  /** A step of an agent is the outcome of a tool and that of the model call which asked for it. */
+  private double outcomesPerUnit(What what) {
+    return what == What.RUNS ? (2.0 * options.steps() + 1) / options.steps() : 1;
+  }
+
+  private record Subject(What what, String variant, Database database, int callers) {}
+
+  private void measure(Subject subject, Meter meter, Load.Caller work) throws Exception {
+    Load.Outcome outcome = options.load().run(subject.callers(), meter, work, subject.database());
+    Figure figure =
+        new Figure(
+            subject.what(),
+            subject.variant(),
+            subject.database().kind(),
+            subject.callers(),
+            outcome.perSecond(),
+            outcomesPerUnit(subject.what()),
+            outcome.p50(),
+            outcome.p99(),
+            outcome.perUnit(outcome.counted().commits()),
+            outcome.perUnit(outcome.counted().walBytes()));
+    figures.add(figure);
+    System.out.printf(
+        "%s %s %s, %d callers: %.0f/s%n",
+        figure.what(), figure.variant(), figure.store(), figure.callers(), figure.perSecond());
+  }
+}

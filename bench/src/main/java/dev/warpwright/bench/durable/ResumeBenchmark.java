@@ -1,0 +1,128 @@
+package dev.warpwright.bench.durable;
+
+import dev.warpwright.agent.AgentResult;
+import dev.warpwright.agent.Agents;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Standing;
+import dev.warpwright.task.Deadline;
+import dev.warpwright.tool.EffectClass;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What it costs to take up a run of 50 events whose driver is gone, which ends with the next answer
+ * of its model: acquire, load, fold, write that it goes on, one step, its end, release. Baseline:
+ * loading the log alone.
+ *
+ * <p>The aim is 2 ms.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(value = 1, jvmArgsAppend = "-Djmh.executor=VIRTUAL")
+@Threads(1)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class ResumeBenchmark {
+  private static final int EVENTS = 50;
+  private static final int STEPS = 12; // as many as make 49 events or more
+
+  /** The store. */
+  @Param({"memory", "h2:POWER", "postgres"})
+  public String store = "memory";
+
+  private final Servers servers = new Servers();
+  private final TrivialAgent trivial = TrivialAgent.of(STEPS, EffectClass.PURE, () -> {});
+  private List<LoggedEvent> log = List.of();
+  private int runs;
+  private @Nullable Database database;
+  private @Nullable RunStore open;
+  private RunKey next = new RunKey(RunScope.DEFAULT, "none");
+
+  /**
+   * Opens the store and makes the log.
+   *
+   * @throws Exception if the database does not start
+   */
+  @Setup
+  public void prepare() throws Exception {
+    AgentResult whole = trivial.run(trivial.on(RunStore.inMemory()));
+    log = whole.log().subList(0, EVENTS);
+    database = Database.fresh(StoreKind.parse(store), servers);
+    open = database.open();
+  }
+
+  private RunStore open() {
+    return Objects.requireNonNull(open, "open");
+  }
+
+  /** Puts the next run there; not measured. */
+  @Setup(Level.Invocation)
+  public void leaveBehind() {
+    next = new RunKey(RunScope.DEFAULT, "left-" + ++runs);
+    List<LoggedEvent> copy =
+        log.stream()
+            .map(
+                each ->
+                    new LoggedEvent(
+                        next, each.sequence(), each.writer(), each.time(), each.event()))
+            .toList();
+    open().adopt(copy, Standing.of(RunStatus.RUNNING), Deadline.never());
+  }
+
+  /**
+   * Ends everything.
+   *
+   * @throws Exception if the database does not stop
+   */
+  @TearDown
+  public void close() throws Exception {
+    open().close();
+    Objects.requireNonNull(database, "database").close();
+    servers.close();
+    trivial.close();
+  }
+
+  /**
+   * The log alone.
+   *
+   * @return it
+   */
+  @Benchmark
+  public List<LoggedEvent> load() {
+    return open().load(next, 1, Deadline.never());
+  }
+
+  /**
+   * The run taken up and brought to its end.
+   *
+   * @return how it ended
+   */
+  @Benchmark
+  public AgentResult resume() {
+    Agents agents = trivial.on(open());
+    AgentResult result = agents.resume(trivial.agent(), next);
+    TrivialAgent.requireCompleted(result);
+    return result;
+  }
+}

@@ -1,0 +1,195 @@
+package dev.warpwright.bench.durable;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
+import dev.warpwright.agent.AgentResult;
+import dev.warpwright.agent.Agents;
+import dev.warpwright.run.RunQuery;
+import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunSummary;
+import dev.warpwright.store.jdbc.JdbcRunStore;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.stream.Stream;
+
+/**
+ * What runs cost that wait for an approval: threads, and heap after a collection, in the process
+ * that began them and in one that was started afterwards, each beside the same process without
+ * them; and whether that later process finds them all.
+ */
+public final class WaitingRuns {
+  private static final int AT_ONCE = 64;
+  private static final int WARMUP_RUNS = 1_000;
+  private static final int PAGE = 1_000;
+
+  private WaitingRuns() {}
+
+  /**
+   * Measures and prints a table.
+   *
+   * @param arguments how many runs, 10 000 by default, then the stores, H2 and PostgreSQL by
+   *     default
+   * @throws Exception if a measurement failed
+   */
+  public static void main(String[] arguments) throws Exception {
+    int runs = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 10_000;
+    List<StoreKind> stores =
+        arguments.length > 1
+            ? Stream.of(arguments).skip(1).map(StoreKind::parse).toList()
+            : List.of(StoreKind.H2_POWER, StoreKind.POSTGRES);
+    System.out.println("| store | process | waiting runs | threads | heap |");
+    System.out.println("|---|---|---:|---:|---:|");
+    try (Servers servers = new Servers()) {
+      for (StoreKind kind : stores) {
+        try (Database database = Database.fresh(kind, servers)) {
+          begin(database, runs);
+          restart(database, runs);
+        }
+        try (Database empty = Database.fresh(kind, servers)) {
+          empty.open().close();
+          restart(empty, 0);
+        }
+      }
+    }
+  }
+
+  private static void begin(Database database, int runs) throws Exception {
+    try (RunStore store = database.open();
+        TrivialAgent trivial = TrivialAgent.waiting()) {
+      Agents agents = trivial.on(store);
+      start(trivial, agents, "warm-up", WARMUP_RUNS);
+      print(database.kind(), "that began them", 0);
+      start(trivial, agents, "waiting", runs);
+      print(database.kind(), "that began them", runs);
+    }
+  }
+
+  private static void start(TrivialAgent trivial, Agents agents, String tenant, int runs)
+      throws Exception {
+    Semaphore places = new Semaphore(AT_ONCE);
+    List<Future<?>> begun = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int n = 0; n < runs; n++) {
+        places.acquire();
+        begun.add(
+            threads.submit(
+                () -> {
+                  try {
+                    AgentResult result = agents.run(trivial.request(RunScope.of(tenant)));
+                    if (result.status() != RunStatus.WAITING_APPROVAL) {
+                      throw new IllegalStateException("A run is " + result.status());
+                    }
+                  } finally {
+                    places.release();
+                  }
+                }));
+      }
+      for (Future<?> each : begun) {
+        each.get();
+      }
+    }
+  }
+
+  /** Starts another process on the database, which says what it found. */
+  private static void restart(Database database, int runs)
+      throws IOException, InterruptedException {
+    int exit =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Restarted.class.getName(),
+                database.kind().toString(),
+                database.url(),
+                String.valueOf(runs))
+            .inheritIO()
+            .start()
+            .waitFor();
+    if (exit != 0) {
+      throw new IllegalStateException("The process that was started afterwards failed: " + exit);
+    }
+  }
+
+  /** The process that is started afterwards. */
+  static final class Restarted {
+    private Restarted() {}
+
+    public static void main(String[] arguments) throws Exception {
+      StoreKind kind = StoreKind.parse(arguments[0]);
+      String url = arguments[1];
+      int runs = Integer.parseInt(arguments[2]);
+      try (RunStore store = open(kind, url);
+          TrivialAgent trivial = TrivialAgent.waiting()) {
+        Agents agents = trivial.on(store);
+        int found = waiting(agents);
+        if (found != runs) {
+          throw new IllegalStateException("Of " + runs + " runs " + found + " were found.");
+        }
+        print(kind, "started afterwards", found);
+      }
+    }
+
+    private static RunStore open(StoreKind kind, String url) {
+      return kind.isH2()
+          ? JdbcRunStore.builder(url)
+              .durability(kind.durability().orElseThrow())
+              .owner("restarted")
+              .open()
+          : JdbcRunStore.builder(PostgresServer.source(url)).owner("restarted").open();
+    }
+
+    private static int waiting(Agents agents) {
+      Set<String> found = new HashSet<>();
+      RunQuery query =
+          RunQuery.builder(RunScope.of("waiting"))
+              .statuses(RunStatus.WAITING_APPROVAL)
+              .limit(PAGE)
+              .build();
+      while (true) {
+        List<RunSummary> page = agents.runs().list(query);
+        page.forEach(summary -> found.add(summary.run().runId()));
+        if (page.size() < PAGE) {
+          return found.size();
+        }
+        query = query.after(page.getLast());
+      }
+    }
+  }
+
+  private static void print(StoreKind kind, String process, int runs) throws Exception {
+    System.out.printf(
+        "| %s | %s | %d | %d | %.1f MB |%n", kind, process, runs, threads(), heap() / 1e6);
+  }
+
+  /** All threads, virtual ones too. */
+  private static long threads() throws IOException {
+    Path dump = Files.createTempDirectory("warpwright-bench").resolve("threads.json");
+    try {
+      ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+          .dumpThreads(dump.toString(), ThreadDumpFormat.JSON);
+      return Files.readAllLines(dump).stream().filter(line -> line.contains("\"tid\":")).count();
+    } finally {
+      Files.deleteIfExists(dump);
+      Files.delete(dump.getParent());
+    }
+  }
+
+  private static long heap() {
+    for (int n = 0; n < 3; n++) {
+      System.gc();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+}

@@ -1,0 +1,32 @@
+package dev.warpwright.store.jdbc;
+
+import dev.warpwright.contract.BudgetStoreContract;
+import dev.warpwright.control.BudgetStore;
+import dev.warpwright.model.Money;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The budget on H2 in a file keeps the contract. */
+@Tag("R332")
+final class JdbcBudgetInFileTest extends BudgetStoreContract {
+  @TempDir private Path folder;
+  private final List<JdbcBudgetStore> stores = new ArrayList<>();
+
+  @Override
+  protected BudgetStore open(Money limit) {
+    JdbcBudgetStore store =
+        JdbcBudgetStore.builder(Databases.inFile(folder.resolve("" + stores.size())), limit).open();
+    stores.add(store);
+    return store;
+  }
+
+  @AfterEach
+  void close() {
+    stores.forEach(JdbcBudgetStore::close);
+    Databases.assertNoThreadLeft();
+  }
+}
