@@ -33,9 +33,11 @@ final class PrivateState {
         return all;
       }
       View known = views.get(provider);
-      boolean helps = known != null && all.continues(known.all);
-      Conversation visible = helps ? known.visible : Conversation.of(List.of());
-      for (int i = helps ? known.all.size() : 0; i < all.size(); i++) {
+      if (known == null || !all.continues(known.all)) {
+        known = new View(Conversation.of(List.of()), Conversation.of(List.of()));
+      }
+      Conversation visible = known.visible;
+      for (int i = known.all.size(); i < all.size(); i++) {
         visible = visible.plus(PrivateState.visibleTo(provider, all.get(i)));
       }
       views.put(provider, new View(all, visible));

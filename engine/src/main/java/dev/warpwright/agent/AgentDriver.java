@@ -553,20 +553,20 @@ final class AgentDriver {
     public void ended(ToolRun run, ToolEnd.Known end) {
       underWay.remove(run.call().id());
       if (!end.executed()) {
-        came(ToolEvents.refused(run, end));
+        came(ToolEvents.refused(run, end), end);
         return;
       }
       try {
-        came(ToolEvents.executed(run, end));
+        came(ToolEvents.executed(run, end), end);
       } catch (LimitExceededException full) {
         // It has acted, and the log must say so.
-        came(ToolEvents.executed(run, ToolEvents.shortened(end)));
+        came(ToolEvents.executed(run, ToolEvents.shortened(end)), end);
         throw full;
       }
     }
 
-    private void came(List<RunEvent> outcome) {
-      if (underWay.isEmpty()) {
+    private void came(List<RunEvent> outcome, ToolEnd.Known end) {
+      if (underWay.isEmpty() && end.guardrail().isEmpty()) {
         log.defer(outcome);
       } else {
         append(outcome);

@@ -433,7 +433,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+    return call(agent, List.of(), invocation, resuming(run, decisions, invocation));
   }
 
   /**
@@ -463,11 +463,10 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, resuming(agent, run, decisions, invocation));
+    return stream(agent, List.of(), invocation, resuming(run, decisions, invocation));
   }
 
-  private Work resuming(
-      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+  private Work resuming(RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> resume(live, run, load(run, live.operation()), false, made);

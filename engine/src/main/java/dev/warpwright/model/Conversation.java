@@ -170,9 +170,11 @@ public final class Conversation extends AbstractList<Message> implements RandomA
    */
   public long sum(ToLongFunction<Message> number) {
     Sum known = line.sum;
-    boolean helps = known != null && known.of == number && known.size <= size;
-    long total = helps ? known.total : 0;
-    for (int i = helps ? known.size : 0; i < size; i++) {
+    if (known == null || !known.of.equals(number) || known.size > size) {
+      known = new Sum(number, 0, 0);
+    }
+    long total = known.total;
+    for (int i = known.size; i < size; i++) {
       total += number.applyAsLong(messages[i]);
     }
     line.sum = new Sum(number, size, total);
