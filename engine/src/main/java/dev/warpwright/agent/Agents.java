@@ -761,6 +761,7 @@ public final class Agents {
     RunState state = RunState.of(known);
     Bindings.require(live.agent(), run, state.started(), live.mayBeUnbound());
     if (decisions.isEmpty()
+        && approvals.decided(state, List.of(), time.now()).isEmpty()
         && causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
       return asItStands(known); // to take it up without going on would count as a vain attempt
     }
