@@ -30,6 +30,16 @@ public final class Hold implements AutoCloseable {
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
+  /**
+   * Holds a run that was acquired.
+   *
+   * @param store where the run is
+   * @param run which
+   * @param owner who holds it
+   * @param time the clock of late ends
+   * @param ofWorker whether a worker drives it, which takes back what could not be begun
+   * @param tell told, once the run is handed back, that it needs a person
+   */
   public Hold(
       RunStore store,
       RunKey run,
@@ -50,7 +60,11 @@ public final class Hold implements AutoCloseable {
     return lateEnds;
   }
 
-  /** Called with the run's log before anything is done. */
+  /**
+   * Called with the run's log before anything is done.
+   *
+   * @param found the log
+   */
   public void begins(RunLog found) {
     log = found;
     awaitedBefore = awaited(found.state());

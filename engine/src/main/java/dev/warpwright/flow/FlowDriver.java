@@ -106,7 +106,7 @@ final class FlowDriver<I, O> {
 
   private Outcome<Json> runBody() {
     try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), deadline);
-        Cancellation.Registration stop =
+        Cancellation.Registration _ =
             cancel
                 .handle()
                 .onCancel(
@@ -170,7 +170,7 @@ final class FlowDriver<I, O> {
     Reason reason =
         waits.stream()
             .map(FlowDrive.Wait::reason)
-            .min(Comparator.comparing(FlowDriver::rank))
+            .min(Comparator.comparingInt(FlowDriver::rank))
             .get();
     List<String> awaited =
         waits.stream()
