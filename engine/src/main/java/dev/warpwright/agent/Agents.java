@@ -415,9 +415,12 @@ public final class Agents {
     RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
     Agent agent = request.agent();
     Invocation invocation = request.invocation();
-    Joining joining = new Joining(
-            (state, operation) -> Bindings.require(
-                    agent, state.run(), state.started(), invocation.allowsUnboundRun()), decisions);
+    Joining joining =
+        new Joining(
+            (state, operation) ->
+                Bindings.require(
+                    agent, state.run(), state.started(), invocation.allowsUnboundRun()),
+            decisions);
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
     Hooks hooks = hooks(agent);
@@ -732,7 +735,8 @@ public final class Agents {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
                       return work.in(
-                              live(agent, invocation, false, operation, limits, cancel, show, hooks))
+                              live(
+                                  agent, invocation, false, operation, limits, cancel, show, hooks))
                           .of(agent);
                     }
                   });

@@ -43,6 +43,16 @@ public final class Hold implements AutoCloseable {
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
+  /**
+   * Holds a run that was acquired.
+   *
+   * @param store where the run is
+   * @param run which
+   * @param owner who holds it
+   * @param time the clock of late ends
+   * @param ofWorker whether a worker drives it, which takes back what could not be begun
+   * @param tell told, once the run is handed back, that it needs a person
+   */
   public Hold(
       RunStore store,
       RunKey run,
@@ -64,7 +74,11 @@ public final class Hold implements AutoCloseable {
     return lateEnds;
   }
 
-  /** Called with the run's log before anything is done. */
+  /**
+   * Called with the run's log before anything is done.
+   *
+   * @param found the log
+   */
   public void begins(RunLog found) {
     log = found;
     awaitedBefore = awaited(found.state());
@@ -108,7 +122,8 @@ public final class Hold implements AutoCloseable {
     }
     try {
       Signal signal =
-          new Signal(Signal.ofEnd(run.runId()), Signal.ofEnd(run.runId()), Json.of(null), time.now());
+          new Signal(
+              Signal.ofEnd(run.runId()), Signal.ofEnd(run.runId()), Json.of(null), time.now());
       var _ =
           store.signal(
               new RunKey(run.scope(), parent.get()), signal, Deadline.after(time, PATIENCE));

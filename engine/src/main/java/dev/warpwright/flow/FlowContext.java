@@ -497,8 +497,7 @@ public final class FlowContext {
     Optional<FlowCall.Child> recorded =
         recorded(position, FlowCall.Child.class, "child run of", agent.id());
     return leaving(
-        () ->
-            new ChildCall(drive, this, position, agent.id()).ofAgent(recorded, agent, prompt));
+        () -> new ChildCall(drive, this, position, agent.id()).ofAgent(recorded, agent, prompt));
   }
 
   /**
@@ -516,8 +515,7 @@ public final class FlowContext {
     String position = next(name);
     Optional<FlowCall.Child> recorded =
         recorded(position, FlowCall.Child.class, "child run of", name);
-    return leaving(
-        () -> new ChildCall(drive, this, position, name).ofFlow(recorded, flow, input));
+    return leaving(() -> new ChildCall(drive, this, position, name).ofFlow(recorded, flow, input));
   }
 
   /**

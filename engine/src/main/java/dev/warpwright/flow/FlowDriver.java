@@ -110,7 +110,7 @@ final class FlowDriver<I, O> {
 
   private Outcome<Json> runBody() {
     try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), deadline);
-        Cancellation.Registration stop =
+        Cancellation.Registration _ =
             cancel
                 .handle()
                 .onCancel(
@@ -174,7 +174,7 @@ final class FlowDriver<I, O> {
     Reason reason =
         waits.stream()
             .map(FlowDrive.Wait::reason)
-            .min(Comparator.comparing(FlowDriver::rank))
+            .min(Comparator.comparingInt(FlowDriver::rank))
             .get();
     List<String> awaited =
         waits.stream()
@@ -260,8 +260,7 @@ final class FlowDriver<I, O> {
   /** Takes back what was registered for a cancel, each as a step, and ends the run. */
   private void endCancel() {
     FlowLog writer = new FlowLog(log);
-    FlowDrive undoing =
-        new FlowDrive(writer, flow, flows, invocation, log.state(), deadline);
+    FlowDrive undoing = new FlowDrive(writer, flow, flows, invocation, log.state(), deadline);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
       Outcome<@Nullable Void> outcome =
           scope.call("cancel", flow.id(), Deadline.never(), () -> undo(undoing));

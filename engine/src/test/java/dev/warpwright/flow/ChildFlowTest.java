@@ -140,8 +140,7 @@ class ChildFlowTest {
         .agents
         .runs()
         .decide(
-            child.run(),
-            ApprovalDecision.approve(child.pendingApprovals().getFirst().requestId()));
+            child.run(), ApprovalDecision.approve(child.pendingApprovals().getFirst().requestId()));
 
     try (Worker worker =
         Worker.builder(store)
