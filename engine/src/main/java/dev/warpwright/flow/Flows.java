@@ -10,6 +10,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
@@ -51,10 +52,13 @@ public final class Flows {
   private final RunStore store;
   private final TimeSource time;
 
-  private Flows(TaskTree tasks, RunStore store) {
+  private final Optional<ApprovalSigner> signer;
+
+  private Flows(TaskTree tasks, RunStore store, Optional<ApprovalSigner> signer) {
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
+    this.signer = signer;
   }
 
   /**
@@ -65,7 +69,19 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store);
+    return new Flows(tasks, store, Optional.empty());
+  }
+
+  /**
+   * The same flows, whose approvals are signed: a request or a decision that another signer, or
+   * nobody, has signed is refused, and the run stays as it is. Whoever decides from outside needs
+   * the signer too, see {@link dev.warpwright.run.Runs#signedBy}.
+   *
+   * @param approvalSigner signs and verifies
+   * @return a copy of these flows
+   */
+  public Flows signedBy(ApprovalSigner approvalSigner) {
+    return new Flows(tasks, store, Optional.of(approvalSigner));
   }
 
   /**
@@ -159,6 +175,9 @@ public final class Flows {
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
     requireFlow(flow, RunState.of(found));
+    if (decisions.isEmpty() && !isToGoOn(RunState.of(found))) {
+      return FlowResult.of(flow, RunState.of(found), found);
+    }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
       return FlowResult.of(flow, RunState.of(found), found);
@@ -207,7 +226,9 @@ public final class Flows {
       goOn(log, decisions);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
-        new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
+        do { // again if what it was about to wait for was there before it could
+          new FlowDriver<>(flow, log, tasks, store, deadline, cancel, signer).drive();
+        } while (log.state().status() == RunStatus.RUNNING);
       }
       hold.ends();
       return FlowResult.of(flow, log.state(), log.events());
@@ -220,9 +241,8 @@ public final class Flows {
     if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
       return; // it has just been created
     }
-    List<RunEvent> events = Decisions.events(state, decisions, time.now(), Optional.empty());
-    boolean all = events.size() == state.pendingApprovals().size();
-    causeToGoOn(state, all).map(RunResumed::new).ifPresent(events::add);
+    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
+    causeToGoOn(state, !events.isEmpty()).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
       log.append(events);
     }
@@ -237,6 +257,16 @@ public final class Flows {
     }
   }
 
+  private boolean isToGoOn(RunState state) {
+    boolean expired =
+        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt()));
+    return causeToGoOn(state, expired).isPresent();
+  }
+
+  private boolean hasPassed(Optional<Instant> end) {
+    return end.filter(passed -> !time.now().isBefore(passed)).isPresent();
+  }
+
   private Optional<String> causeToGoOn(RunState state, boolean decided) {
     return switch (state.status()) {
       case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
@@ -244,7 +274,8 @@ public final class Flows {
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
-      case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
+      case WAITING_APPROVAL ->
+          decided || isOver(state) ? Optional.of("an approval was decided") : Optional.empty();
       case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
@@ -253,8 +284,7 @@ public final class Flows {
 
   /** Whether a time has come, or a signal, that the run waits for. */
   private boolean isOver(RunState state) {
-    Instant now = time.now();
-    return state.standing().due().filter(due -> !due.isAfter(now)).isPresent()
+    return hasPassed(state.standing().due())
         || store.signals(state.run(), patience()).stream()
             .anyMatch(signal -> state.standing().signals().contains(signal.name()));
   }
