@@ -12,6 +12,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
@@ -55,12 +56,16 @@ public final class Flows {
   private final Optional<Agents> agents;
   private final RunAccess access;
 
-  private Flows(TaskTree tasks, RunStore store, Optional<Agents> agents) {
+  private final Optional<ApprovalSigner> signer;
+
+  private Flows(
+      TaskTree tasks, RunStore store, Optional<Agents> agents, Optional<ApprovalSigner> signer) {
     this.agents = agents;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
     this.access = new RunAccess(store, tasks);
+    this.signer = signer;
   }
 
   /**
@@ -70,7 +75,7 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(Agents agents) {
-    return new Flows(agents.tasks(), agents.store(), Optional.of(agents));
+    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Optional.empty());
   }
 
   /**
@@ -81,7 +86,19 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store, Optional.empty());
+    return new Flows(tasks, store, Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * The same flows, whose approvals are signed: a request or a decision that another signer, or
+   * nobody, has signed is refused, and the run stays as it is. Whoever decides from outside needs
+   * the signer too, see {@link dev.warpwright.run.Runs#signedBy}.
+   *
+   * @param approvalSigner signs and verifies
+   * @return a copy of these flows
+   */
+  public Flows signedBy(ApprovalSigner approvalSigner) {
+    return new Flows(tasks, store, agents, Optional.of(approvalSigner));
   }
 
   /**
@@ -231,9 +248,7 @@ public final class Flows {
     }
     RunState before = RunState.of(found);
     requireFlow(flow, before);
-    if (decisions.isEmpty()
-        && Decisions.events(before, List.of(), time.now(), Optional.empty()).isEmpty()
-        && causeToGoOn(before, Decisions.areAllMade(before, time.now())).isEmpty()) {
+    if (decisions.isEmpty() && !isToGoOn(before)) {
       return FlowResult.of(flow, before, found); // taking it up would count as a vain attempt
     }
     Optional<Writer> owner = store.acquire(run, deadline);
@@ -287,7 +302,9 @@ public final class Flows {
       goOn(log, decisions);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
-        new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
+        do { // again if what it was about to wait for was there before it could
+          new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
+        } while (log.state().status() == RunStatus.RUNNING);
       }
       hold.ends();
       return FlowResult.of(flow, log.state(), log.events());
@@ -300,9 +317,8 @@ public final class Flows {
     if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
       return; // it has just been created
     }
-    List<RunEvent> events = Decisions.events(state, decisions, time.now(), Optional.empty());
-    boolean all = events.size() == state.pendingApprovals().size();
-    causeToGoOn(state, all).map(RunResumed::new).ifPresent(events::add);
+    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
+    causeToGoOn(state, !events.isEmpty()).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
       log.append(events);
     }
@@ -317,6 +333,16 @@ public final class Flows {
     }
   }
 
+  private boolean isToGoOn(RunState state) {
+    boolean expired =
+        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt()));
+    return causeToGoOn(state, expired).isPresent();
+  }
+
+  private boolean hasPassed(Optional<Instant> end) {
+    return end.filter(passed -> !time.now().isBefore(passed)).isPresent();
+  }
+
   private Optional<String> causeToGoOn(RunState state, boolean decided) {
     return switch (state.status()) {
       case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
@@ -324,7 +350,8 @@ public final class Flows {
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
-      case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
+      case WAITING_APPROVAL ->
+          decided || isOver(state) ? Optional.of("an approval was decided") : Optional.empty();
       case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
@@ -333,8 +360,7 @@ public final class Flows {
 
   /** Whether a time has come, or a signal, that the run waits for. */
   private boolean isOver(RunState state) {
-    Instant now = time.now();
-    return state.standing().due().filter(due -> !due.isAfter(now)).isPresent()
+    return hasPassed(state.standing().due())
         || store.signals(state.run(), patience()).stream()
             .anyMatch(signal -> state.standing().signals().contains(signal.name()))
         || state.children().stream().anyMatch(child -> hasEnded(state, child));
@@ -384,6 +410,10 @@ public final class Flows {
 
   TaskTree tasks() {
     return tasks;
+  }
+
+  Optional<ApprovalSigner> signer() {
+    return signer;
   }
 
   Optional<Agents> agents() {
