@@ -2,19 +2,10 @@ package dev.warpwright.store.jdbc;
 
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.StoreException;
-import dev.warpwright.run.Append;
-import dev.warpwright.run.NewRun;
-import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
-import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.RunStore.Claim;
-import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -81,10 +72,13 @@ final class AppendLoad implements AutoCloseable {
           if (head < 0) {
             head = store.load(run, 1, Acknowledged.soon()).size();
           } else if (owner == null) {
-            owner = head == 0 ? create(run) : store.acquire(run, Acknowledged.soon()).orElse(null);
+            owner =
+                head == 0
+                    ? Appends.create(store, run)
+                    : store.acquire(run, Acknowledged.soon()).orElse(null);
             head = Math.max(1, head);
           } else {
-            append(run, head, owner);
+            Appends.two(store, run, head, owner);
             head += 2;
             acknowledged.note(run, head);
             appends.incrementAndGet();
@@ -105,28 +99,6 @@ final class AppendLoad implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       failure.compareAndSet(null, e);
     }
-  }
-
-  private @Nullable Writer create(RunKey run) {
-    RunEvent.RunStarted started =
-        new RunEvent.RunStarted(
-            "a", "1", Map.of(), Optional.of(run.runId()), List.of(), 1, List.of(), Map.of());
-    Claim claim = store.create(new NewRun(run, Instant.now(), started), Acknowledged.soon());
-    return claim instanceof Claim.Won won
-        ? won.owner()
-        : store.acquire(run, Acknowledged.soon()).orElse(null);
-  }
-
-  private void append(RunKey run, long head, Writer owner) {
-    store.append(
-        new Append(
-            run,
-            head,
-            owner,
-            Instant.now(),
-            List.of(CrashWriter.event(head + 1), CrashWriter.event(head + 2)),
-            Standing.of(RunStatus.RUNNING)),
-        Acknowledged.soon());
   }
 
   /** Stops the callers and waits for them; fails if one of them did. */

@@ -9,7 +9,8 @@ final class Ordeal {
   final long seed;
   final Random random;
   private final int maxRounds;
-  private final long end;
+  private final Duration time;
+  private long begin; // of the first round
   private int rounds;
   private int blows;
   private long acknowledged;
@@ -21,7 +22,7 @@ final class Ordeal {
     this.seed = seed;
     this.random = new Random(seed);
     this.maxRounds = maxRounds;
-    this.end = System.nanoTime() + time.toNanos();
+    this.time = time;
   }
 
   /** So many rounds, for tests. */
@@ -36,7 +37,10 @@ final class Ordeal {
 
   /** Begins a round, unless it is over. */
   boolean nextRound() {
-    if (rounds > 0 && (rounds >= maxRounds || System.nanoTime() - end > 0)) {
+    long now = System.nanoTime();
+    if (rounds == 0) {
+      begin = now;
+    } else if (rounds >= maxRounds || now - begin > time.toNanos()) {
       return false;
     }
     rounds++;
