@@ -57,7 +57,7 @@ final class WrongClocks {
         jump(ordeal, clocks.get(ordeal.random.nextInt(clocks.size())));
         log.append(new RunEvent.RunResumed("clock"));
         jump(ordeal, clocks.get(owner));
-        log.append(new RunEvent.StepStarted(n + 1, 1));
+        log.append(new RunEvent.StepStarted(1, n + 1));
         sequence += 2;
         for (int other = 0; other < stores.size(); other++) {
           if (other != owner) {
