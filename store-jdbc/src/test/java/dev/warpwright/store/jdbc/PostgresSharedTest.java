@@ -166,51 +166,16 @@ final class PostgresSharedTest {
     second.append(append(run(3), 1, create(second, run(3))), soon());
   }
 
-  /**
-   * Holds an append of the first store just before its commit, opens a second one under its name
-   * and reads the log there; returns how long the log was then and how long it is in the end.
-   */
-  private List<Integer> openDuringAnAppend(DataSource source) throws Exception {
-    JdbcRunStore first = open(source, "same", gate);
-    Writer owner = create(first, RUN);
-    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_COMMIT);
-    Future<?> late = callers.submit(() -> first.append(append(RUN, 1, owner), soon()));
-    stop.awaitReached();
-    Future<Integer> read = callers.submit(() -> length(open(source, "same", CommitHook.NONE), RUN));
-    while (!read.isDone() && !isWaiting()) {
-      Thread.onSpinWait();
-    }
-    stop.open();
-    late.get();
-    return List.of(read.get(), length(first, RUN));
-  }
-
-  /** Whether a backend of the database waits for a lock. */
-  private boolean isWaiting() throws SQLException {
-    try (var connection = Databases.connect(url);
-        var statement = connection.createStatement();
-        var row =
-            statement.executeQuery(
-                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
-                    + " AND wait_event_type = 'Lock'")) {
-      row.next();
-      return row.getInt(1) > 0;
-    }
-  }
-
   @Test
   @Tag("A123")
   void nothing_of_an_epoch_comes_to_the_log_after_the_next_one_has_read_it() throws Exception {
-    assertEquals(List.of(3, 3), openDuringAnAppend(PostgresServer.source(url)));
+    assertEquals(List.of(3, 3), FenceRace.run(url, PostgresServer.source(url), RUN));
   }
 
   /** The control of the test above: it must be the lock that makes the difference. */
   @Test
   void without_the_lock_of_the_fence_an_event_of_the_old_epoch_comes_late() throws Exception {
-    DataSource unfenced =
-        Interposed.rewriting(PostgresServer.source(url), sql -> sql.replace(" FOR KEY SHARE", ""));
-
-    assertEquals(List.of(1, 3), openDuringAnAppend(unfenced));
+    assertEquals(List.of(1, 3), FenceRace.run(url, FenceRace.unfenced(url), RUN));
   }
 
   /** Runs all at once; returns their results in order. */
