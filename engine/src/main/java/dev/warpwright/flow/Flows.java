@@ -47,6 +47,9 @@ import java.util.function.Supplier;
 public final class Flows {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+  /** Who writes the first event of a queued run: nobody who owns it. */
+  private static final Writer QUEUER = Writer.outside("enqueue");
+
   private final TaskTree tasks;
   private final RunStore store;
   private final TimeSource time;
@@ -94,24 +97,8 @@ public final class Flows {
    */
   public <I, O> FlowResult<O> run(FlowRequest<I, O> request) {
     Flow<I, O> flow = request.flow();
-    Json input = flow.input().write(request.input());
-    Map<String, String> fingerprint =
-        Map.of(
-            "flow", Digest.of(flow.id()),
-            "input", Digest.of(input.canonical()));
-    RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    NewRun fresh =
-        new NewRun(
-            run,
-            time.now(),
-            RunStarted.ofFlow(
-                flow.id(),
-                flow.version(),
-                fingerprint,
-                request.idempotencyKey(),
-                input,
-                request.metadata()));
-    RunLog.requireFits(fresh.started());
+    NewRun fresh = fresh(request);
+    RunKey run = fresh.run();
     Deadline deadline = deadline(request.invocation());
     return switch (store.create(fresh, deadline)) {
       case RunStore.Claim.Won(Writer owner) ->
@@ -124,14 +111,79 @@ public final class Flows {
               List.of(),
               deadline);
       case RunStore.Claim.Taken(RunKey taken) -> {
-        RunState state = RunState.of(store.load(taken, 1, deadline));
-        if (!state.started().fingerprint().equals(fingerprint)) {
-          throw conflict(
-              "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
-        }
+        requireSame(fresh, taken, deadline);
         yield resume(flow, taken, List.of(), request.invocation());
       }
     };
+  }
+
+  /** The run that a request asks for, if there is none under its key. */
+  private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Flow<I, ?> flow = request.flow();
+    Json input = flow.input().write(request.input());
+    Map<String, String> fingerprint =
+        Map.of(
+            "flow", Digest.of(flow.id()),
+            "input", Digest.of(input.canonical()));
+    NewRun fresh =
+        new NewRun(
+            new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time))),
+            time.now(),
+            RunStarted.ofFlow(
+                flow.id(),
+                flow.version(),
+                fingerprint,
+                request.idempotencyKey(),
+                input,
+                request.metadata()));
+    RunLog.requireFits(fresh.started());
+    return fresh;
+  }
+
+  private void requireSame(NewRun asked, RunKey taken, Deadline deadline) {
+    RunState state = RunState.of(store.load(taken, 1, deadline));
+    if (!state.started().fingerprint().equals(asked.started().fingerprint())) {
+      throw conflict(
+          "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
+    }
+  }
+
+  /**
+   * Queues a run: whoever drives its flow, a {@link dev.warpwright.run.Worker} of any process on
+   * the store or a caller that asks under the same key, begins it. Returns as soon as that is
+   * durable.
+   *
+   * <p>Under an idempotency key that belongs to the same flow and input already this gives that
+   * run, whatever became of it, and queues nothing.
+   *
+   * @param request what is asked; its invocation must be {@link Invocation#DEFAULT}, since the
+   *     options of who drives the run count
+   * @return the run
+   * @throws InvalidRequestException if the request breaks a rule; nothing was queued
+   * @throws ConflictException if the key belongs to another flow or input, or the run id exists
+   */
+  public RunKey enqueue(FlowRequest<?, ?> request) {
+    if (request.invocation() != Invocation.DEFAULT) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A request that is queued has no invocation: its options are given to the driver.");
+    }
+    NewRun queued = fresh(request);
+    List<LoggedEvent> log =
+        List.of(new LoggedEvent(queued.run(), 1, QUEUER, queued.time(), queued.started()));
+    Deadline deadline = patience();
+    try {
+      store.adopt(log, RunState.of(log).standing(), deadline);
+      return queued.run();
+    } catch (ConflictException e) {
+      RunKey taken =
+          request
+              .idempotencyKey()
+              .flatMap(key -> store.find(request.scope(), key, deadline))
+              .orElseThrow(() -> e);
+      requireSame(queued, taken, deadline);
+      return taken;
+    }
   }
 
   /**
@@ -161,7 +213,7 @@ public final class Flows {
     requireFlow(flow, RunState.of(found));
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
-      return FlowResult.of(flow, RunState.of(found), found);
+      return FlowResult.of(flow, RunState.of(found), found, false);
     }
     return owned(
         flow,
@@ -171,6 +223,10 @@ public final class Flows {
         () -> RunLog.open(store, run, owner.get(), time, deadline),
         decisions,
         deadline);
+  }
+
+  TaskTree tasks() {
+    return tasks;
   }
 
   /** Drives a run that a worker has taken up. */
@@ -204,13 +260,15 @@ public final class Flows {
       RunLog log = opened.get();
       requireFlow(flow, log.state());
       hold.begins(log);
+      long found = log.state().sequence();
       goOn(log, decisions);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
         new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
       }
       hold.ends();
-      return FlowResult.of(flow, log.state(), log.events());
+      boolean driven = found == 1 || log.state().sequence() > found;
+      return FlowResult.of(flow, log.state(), log.events(), driven);
     }
   }
 
