@@ -51,7 +51,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -365,7 +364,7 @@ public final class Agents {
                         live,
                         taken.run(),
                         taken.owner(),
-                        OptionalLong.empty(),
+                        until -> RunLog.open(store, taken.run(), taken.owner(), time, until),
                         state -> List.of()));
   }
 
@@ -388,7 +387,8 @@ public final class Agents {
     Agent agent = request.agent();
     Invocation invocation = request.invocation();
     Joining joining = new Joining(
-            (state, operation) -> Bindings.require(agent, state, invocation.allowsUnboundRun()), decisions);
+            (state, operation) -> Bindings.require(
+                    agent, state.run(), state.started(), invocation.allowsUnboundRun()), decisions);
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
     Hooks hooks = hooks(agent);
@@ -468,7 +468,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
+    return call(agent, List.of(), invocation, () -> resuming(run, decisions, invocation));
   }
 
   /**
@@ -498,18 +498,13 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
+    return stream(agent, List.of(), invocation, () -> resuming(run, decisions, invocation));
   }
 
-  private Work resuming(
-      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+  private Work resuming(RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
-    return live -> {
-      Bindings.require(
-          agent, RunState.of(load(run, live.operation())), invocation.allowsUnboundRun());
-      return resume(live, run, OptionalLong.empty(), made);
-    };
+    return live -> resume(live, run, load(run, live.operation()), false, made);
   }
 
   /**
@@ -584,12 +579,12 @@ public final class Agents {
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     List<LoggedEvent> whole = List.copyOf(log);
     RunState state = RunState.of(whole);
-    Bindings.require(agent, state, invocation.allowsUnboundRun());
+    Bindings.require(agent, state.run(), state.started(), invocation.allowsUnboundRun());
     requireNotCancelled(invocation, state.run());
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
       takeIn(agent, whole, state, made, live.operation());
-      return resume(live, state.run(), OptionalLong.of(state.sequence()), made);
+      return resume(live, state.run(), whole, true, made);
     };
   }
 
@@ -752,14 +747,38 @@ public final class Agents {
   /**
    * Takes a run up if nobody drives it.
    *
-   * @param endsAt where its log ends, if the caller knows that
+   * @param known its log as it was just now; that of another agent is refused here, before the
+   *     store counts that the run was taken up
+   * @param whole whether the caller says that this is all of it
    */
   private AgentResult resume(
-      LiveInvocation live, RunKey run, OptionalLong endsAt, List<ApprovalDecision> decisions) {
+      LiveInvocation live,
+      RunKey run,
+      List<LoggedEvent> known,
+      boolean whole,
+      List<ApprovalDecision> decisions) {
     Operation operation = live.operation();
+    RunState state = RunState.of(known);
+    Bindings.require(live.agent(), run, state.started(), live.mayBeUnbound());
+    if (decisions.isEmpty()
+        && approvals.decided(state, List.of(), time.now()).isEmpty()
+        && causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
+      return asItStands(known); // to take it up without going on would count as a vain attempt
+    }
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(live, run, owner.get(), endsAt, state -> decisions);
+      return resumeOwned(
+          live,
+          run,
+          owner.get(),
+          until -> {
+            RunLog log = RunLog.open(store, known, owner.get(), time, until);
+            if (whole && log.state().sequence() != known.size()) {
+              throw differs(run, operation);
+            }
+            return log;
+          },
+          then -> decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -929,23 +948,24 @@ public final class Agents {
         Optional.empty());
   }
 
+  /** How the log of a run is had that is owned now. */
+  private interface Opening {
+    RunLog log(Deadline until);
+  }
+
   private AgentResult resumeOwned(
       LiveInvocation live,
       RunKey run,
       Writer owner,
-      OptionalLong endsAt,
+      Opening opening,
       Function<RunState, List<ApprovalDecision>> decisions) {
-    Operation operation = live.operation();
     return owned(
         live,
         run,
         owner,
         hold -> {
-          RunLog log = RunLog.open(store, run, owner, time, operation.deadline());
-          if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
-            throw differs(run, operation);
-          }
-          Bindings.require(live.agent(), log.state(), live.mayBeUnbound());
+          RunLog log = opening.log(live.operation().deadline());
+          Bindings.require(live.agent(), run, log.state().started(), live.mayBeUnbound());
           live.show().begins(log, log.state().sequence());
           hold.begins(log);
           if (goOn(live, log, decisions.apply(log.state()))) {
@@ -1053,7 +1073,12 @@ public final class Agents {
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(live, run, owner.get(), OptionalLong.empty(), joining.decisions());
+        return resumeOwned(
+            live,
+            run,
+            owner.get(),
+            until -> RunLog.open(store, log, owner.get(), time, until),
+            joining.decisions());
       }
       awaitRelease(run, operation);
       waited = true;

@@ -2,6 +2,7 @@ package dev.warpwright.run;
 
 import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -67,8 +68,8 @@ public final class RunState {
   private final RunKey run;
   private final RunStarted started;
   private final Instant startedAt;
-  private final List<Message> messages;
   private final StringBuilder text = new StringBuilder();
+  private Conversation messages;
   private Instant updatedAt;
   private long bytes;
   private long sequence;
@@ -126,7 +127,7 @@ public final class RunState {
     this.updatedAt = first.time();
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
-    this.messages = new ArrayList<>(begin.messages());
+    this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
   }
 
@@ -219,9 +220,10 @@ public final class RunState {
         messages.get(event.to()).role() != Role.TOOL
             && messages.subList(0, event.from()).stream().allMatch(m -> m.role() == Role.SYSTEM),
         "a compaction leaves system messages, and no result of a tool without its call");
-    List<Message> part = messages.subList(event.from(), event.to());
-    part.clear();
-    messages.add(event.from(), ContextCompacted.message(event.summary()));
+    List<Message> shorter = new ArrayList<>(messages.subList(0, event.from()));
+    shorter.add(ContextCompacted.message(event.summary()));
+    shorter.addAll(messages.subList(event.to(), messages.size()));
+    messages = Conversation.of(shorter);
     usage = usage.plus(event.usage());
     cost.add(event.attempts());
     compactions.add(event);
@@ -240,7 +242,10 @@ public final class RunState {
     while (leading < messages.size() && messages.get(leading).role() == Role.SYSTEM) {
       leading++;
     }
-    messages.addAll(leading, event.messages());
+    List<Message> longer = new ArrayList<>(messages.subList(0, leading));
+    longer.addAll(event.messages());
+    longer.addAll(messages.subList(leading, messages.size()));
+    messages = Conversation.of(longer);
   }
 
   private void flowEvent(LoggedEvent logged, FlowEvent event) {
@@ -302,7 +307,7 @@ public final class RunState {
     target = event.target();
     finishReason = event.finishReason();
     text.append(event.message().text());
-    messages.add(event.message());
+    messages = messages.plus(event.message());
     finalAnswer = event.message().toolCalls().isEmpty();
     calls = CallState.fresh(event.message().toolCalls(), step);
   }
@@ -477,7 +482,8 @@ public final class RunState {
       toolErrors++;
     }
     if (calls.stream().allMatch(each -> each.result().isPresent())) {
-      messages.add(Message.tool(calls.stream().map(each -> each.result().orElseThrow()).toList()));
+      List<ToolResult> results = calls.stream().map(each -> each.result().orElseThrow()).toList();
+      messages = messages.plus(Message.tool(results));
       calls = List.of();
     }
   }
@@ -751,10 +757,10 @@ public final class RunState {
   /**
    * The conversation so far.
    *
-   * @return an unmodifiable view
+   * @return the messages, a {@link Conversation}: what is said later does not change it
    */
   public List<Message> messages() {
-    return Collections.unmodifiableList(messages);
+    return messages;
   }
 
   /**
