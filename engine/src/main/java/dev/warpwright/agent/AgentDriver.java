@@ -13,7 +13,6 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;

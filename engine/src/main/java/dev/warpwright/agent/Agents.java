@@ -24,6 +24,7 @@ import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunDriver;
 import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEventCodec;
@@ -203,6 +204,34 @@ public final class Agents {
     public Agents build() {
       return new Agents(this);
     }
+  }
+
+  /**
+   * Where the logs are kept.
+   *
+   * @return the store
+   */
+  public RunStore store() {
+    return store;
+  }
+
+  /**
+   * Runs an agent as the child run of another run, which has begun it in its own log: starts it or,
+   * if it is there, joins it as {@link #run} does. What a flow does with its agents.
+   *
+   * @param parent the run that waits for it
+   * @param begun how the child began in the parent's log
+   * @param request what the agent is asked; scope, run id, key and parent are set here
+   * @return how it was left
+   */
+  public AgentResult runChild(RunKey parent, ChildStarted begun, AgentRequest.Builder request) {
+    return run(
+        request
+            .scope(parent.scope())
+            .runId(begun.childRunId())
+            .idempotencyKey("child:" + begun.childRunId())
+            .childOf(parent.runId())
+            .build());
   }
 
   /**
@@ -386,9 +415,12 @@ public final class Agents {
     RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
     Agent agent = request.agent();
     Invocation invocation = request.invocation();
-    Joining joining = new Joining(
-            (state, operation) -> Bindings.require(
-                    agent, state.run(), state.started(), invocation.allowsUnboundRun()), decisions);
+    Joining joining =
+        new Joining(
+            (state, operation) ->
+                Bindings.require(
+                    agent, state.run(), state.started(), invocation.allowsUnboundRun()),
+            decisions);
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
     Hooks hooks = hooks(agent);
@@ -703,7 +735,8 @@ public final class Agents {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
                       return work.in(
-                              live(agent, invocation, false, operation, limits, cancel, show, hooks))
+                              live(
+                                  agent, invocation, false, operation, limits, cancel, show, hooks))
                           .of(agent);
                     }
                   });

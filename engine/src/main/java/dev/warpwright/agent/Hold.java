@@ -1,17 +1,26 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.model.Json;
+import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.Signal;
 import dev.warpwright.run.Writer;
+import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The ownership of a run for one invocation; confined to its thread.
@@ -20,7 +29,11 @@ import org.jspecify.annotations.Nullable;
  * is told that the run needs a person, who may act at once.
  */
 public final class Hold implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Hold.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
   private final RunStore store;
+  private final TimeSource time;
   private final RunKey run;
   private final Writer owner;
   private final LateEnds lateEnds;
@@ -30,6 +43,16 @@ public final class Hold implements AutoCloseable {
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
+  /**
+   * Holds a run that was acquired.
+   *
+   * @param store where the run is
+   * @param run which
+   * @param owner who holds it
+   * @param time the clock of late ends
+   * @param ofWorker whether a worker drives it, which takes back what could not be begun
+   * @param tell told, once the run is handed back, that it needs a person
+   */
   public Hold(
       RunStore store,
       RunKey run,
@@ -38,6 +61,7 @@ public final class Hold implements AutoCloseable {
       boolean ofWorker,
       Consumer<DecisionNeeded> tell) {
     this.store = store;
+    this.time = time;
     this.run = run;
     this.owner = owner;
     this.lateEnds = new LateEnds(store, run, time);
@@ -50,7 +74,11 @@ public final class Hold implements AutoCloseable {
     return lateEnds;
   }
 
-  /** Called with the run's log before anything is done. */
+  /**
+   * Called with the run's log before anything is done.
+   *
+   * @param found the log
+   */
   public void begins(RunLog found) {
     log = found;
     awaitedBefore = awaited(found.state());
@@ -77,8 +105,30 @@ public final class Hold implements AutoCloseable {
         lateEnds.driverFailed();
       } else {
         lateEnds.driverLeft(log.state());
+        tellParent(log.state());
         tell(log.state());
       }
+    }
+  }
+
+  /**
+   * Tells the run that waits for the end of this one, so that a worker goes on with it. Best
+   * effort: whoever resumes the parent looks at the child itself.
+   */
+  private void tellParent(RunState state) {
+    Optional<String> parent = state.started().childOf();
+    if (parent.isEmpty() || !(state.isTerminal() || state.status() == RunStatus.FAILED)) {
+      return;
+    }
+    try {
+      Signal signal =
+          new Signal(
+              Signal.ofEnd(run.runId()), Signal.ofEnd(run.runId()), Json.of(null), time.now());
+      var _ =
+          store.signal(
+              new RunKey(run.scope(), parent.get()), signal, Deadline.after(time, PATIENCE));
+    } catch (WarpwrightException e) {
+      LOG.debug("The parent of run {} was not told of its end: {}", run, e.toString());
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -11,6 +12,7 @@ import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Signal;
 import dev.warpwright.task.Deadline;
@@ -42,6 +44,9 @@ final class FlowDrive {
   final TaskTree tasks;
   final TimeSource time;
   final Flow<?, ?> flow;
+  final Flows flows;
+  final Invocation invocation;
+  final Map<String, String> metadata; // of the run, and of its children
   private final RunKey run;
   private final RunStore store;
   private final Deadline deadline;
@@ -59,13 +64,21 @@ final class FlowDrive {
   record Wait(Reason reason, String what) {}
 
   FlowDrive(
-      FlowLog log, Flow<?, ?> flow, TaskTree tasks, RunKey run, RunStore store, Deadline deadline) {
+      FlowLog log,
+      Flow<?, ?> flow,
+      Flows flows,
+      Invocation invocation,
+      RunState state,
+      Deadline deadline) {
     this.log = log;
     this.flow = flow;
-    this.tasks = tasks;
+    this.flows = flows;
+    this.invocation = invocation;
+    this.metadata = state.started().metadata();
+    this.tasks = flows.tasks();
     this.time = tasks.time();
-    this.run = run;
-    this.store = store;
+    this.run = state.run();
+    this.store = flows.store();
     this.deadline = deadline;
   }
 
@@ -77,8 +90,8 @@ final class FlowDrive {
     return deadline;
   }
 
-  RunStore store() {
-    return store;
+  RunKey run() {
+    return run;
   }
 
   Lookup lookup() {

@@ -1,6 +1,7 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.CancelWatch;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Json;
@@ -18,7 +19,6 @@ import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
@@ -40,6 +40,8 @@ final class FlowDriver<I, O> {
   private final RunLog log;
   private final FlowLog shared;
   private final FlowDrive drive;
+  private final Flows flows;
+  private final Invocation invocation;
   private final TaskTree tasks;
   private final Deadline deadline;
   private final CancelWatch cancel;
@@ -48,17 +50,19 @@ final class FlowDriver<I, O> {
   FlowDriver(
       Flow<I, O> flow,
       RunLog log,
-      TaskTree tasks,
-      RunStore store,
+      Flows flows,
+      Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
     this.flow = flow;
     this.log = log;
     this.shared = new FlowLog(log);
-    this.tasks = tasks;
+    this.flows = flows;
+    this.invocation = invocation;
+    this.tasks = flows.tasks();
     this.deadline = deadline;
     this.cancel = cancel;
-    this.drive = new FlowDrive(shared, flow, tasks, log.state().run(), store, deadline);
+    this.drive = new FlowDrive(shared, flow, flows, invocation, log.state(), deadline);
   }
 
   /**
@@ -106,7 +110,7 @@ final class FlowDriver<I, O> {
 
   private Outcome<Json> runBody() {
     try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), deadline);
-        Cancellation.Registration stop =
+        Cancellation.Registration _ =
             cancel
                 .handle()
                 .onCancel(
@@ -170,7 +174,7 @@ final class FlowDriver<I, O> {
     Reason reason =
         waits.stream()
             .map(FlowDrive.Wait::reason)
-            .min(Comparator.comparing(FlowDriver::rank))
+            .min(Comparator.comparingInt(FlowDriver::rank))
             .get();
     List<String> awaited =
         waits.stream()
@@ -256,8 +260,7 @@ final class FlowDriver<I, O> {
   /** Takes back what was registered for a cancel, each as a step, and ends the run. */
   private void endCancel() {
     FlowLog writer = new FlowLog(log);
-    FlowDrive undoing =
-        new FlowDrive(writer, flow, tasks, log.state().run(), drive.store(), deadline);
+    FlowDrive undoing = new FlowDrive(writer, flow, flows, invocation, log.state(), deadline);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
       Outcome<@Nullable Void> outcome =
           scope.call("cancel", flow.id(), Deadline.never(), () -> undo(undoing));

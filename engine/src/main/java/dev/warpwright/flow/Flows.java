@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.CancelWatch;
 import dev.warpwright.agent.Hold;
 import dev.warpwright.agent.Invocation;
@@ -53,22 +54,34 @@ public final class Flows {
   private final TaskTree tasks;
   private final RunStore store;
   private final TimeSource time;
+  private final Optional<Agents> agents;
 
-  private Flows(TaskTree tasks, RunStore store) {
+  private Flows(TaskTree tasks, RunStore store, Optional<Agents> agents) {
+    this.agents = agents;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
   }
 
   /**
-   * Flows whose runs are in a store.
+   * Flows that can run agents, in the same store as those.
+   *
+   * @param agents run the agents of flows
+   * @return the flows
+   */
+  public static Flows on(Agents agents) {
+    return new Flows(agents.tasks(), agents.store(), Optional.of(agents));
+  }
+
+  /**
+   * Flows without agents whose runs are in a store.
    *
    * @param tasks the tree that their tasks are part of
    * @param store keeps the logs
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store);
+    return new Flows(tasks, store, Optional.empty());
   }
 
   /**
@@ -106,6 +119,7 @@ public final class Flows {
               flow,
               run,
               owner,
+              request.invocation(),
               new CancelWatch(request.invocation(), store, time),
               () -> RunLog.created(store, fresh, owner, time, deadline),
               List.of(),
@@ -135,7 +149,11 @@ public final class Flows {
                 fingerprint,
                 request.idempotencyKey(),
                 input,
-                request.metadata()));
+                request.metadata(),
+                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+                    ? Optional.empty()
+                    : Optional.of(flow.maxStateBytes()),
+                request.parent()));
     RunLog.requireFits(fresh.started());
     return fresh;
   }
@@ -219,14 +237,11 @@ public final class Flows {
         flow,
         run,
         owner.get(),
+        invocation,
         new CancelWatch(invocation, store, time),
         () -> RunLog.open(store, run, owner.get(), time, deadline),
         decisions,
         deadline);
-  }
-
-  TaskTree tasks() {
-    return tasks;
   }
 
   /** Drives a run that a worker has taken up. */
@@ -239,6 +254,7 @@ public final class Flows {
             flow,
             taken.run(),
             taken.owner(),
+            invocation,
             cancel,
             () -> RunLog.open(store, taken.run(), taken.owner(), time, deadline),
             List.of(),
@@ -250,6 +266,7 @@ public final class Flows {
       Flow<?, O> flow,
       RunKey run,
       Writer owner,
+      Invocation invocation,
       CancelWatch watch,
       Supplier<RunLog> opened,
       List<ApprovalDecision> decisions,
@@ -264,7 +281,7 @@ public final class Flows {
       goOn(log, decisions);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
-        new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
+        new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
       }
       hold.ends();
       boolean driven = found == 1 || log.state().sequence() > found;
@@ -314,7 +331,19 @@ public final class Flows {
     Instant now = time.now();
     return state.standing().due().filter(due -> !due.isAfter(now)).isPresent()
         || store.signals(state.run(), patience()).stream()
-            .anyMatch(signal -> state.standing().signals().contains(signal.name()));
+            .anyMatch(signal -> state.standing().signals().contains(signal.name()))
+        || state.children().stream().anyMatch(child -> hasEnded(state, child));
+  }
+
+  private boolean hasEnded(RunState parent, RunState.Child child) {
+    RunKey run = new RunKey(parent.run().scope(), child.started().childRunId());
+    List<LoggedEvent> log =
+        child.finished().isPresent() ? List.of() : store.load(run, 1, patience());
+    if (log.isEmpty()) {
+      return false;
+    }
+    RunState state = RunState.of(log);
+    return state.isTerminal() || state.failure().isPresent();
   }
 
   /**
@@ -342,6 +371,18 @@ public final class Flows {
   public boolean signal(RunKey run, String name, Object value, String signalId) {
     Json json = JsonType.toJson(value, MethodHandles.publicLookup());
     return store.signal(run, new Signal(signalId, name, json, time.now()), patience());
+  }
+
+  RunStore store() {
+    return store;
+  }
+
+  TaskTree tasks() {
+    return tasks;
+  }
+
+  Optional<Agents> agents() {
+    return agents;
   }
 
   private Deadline deadline(Invocation invocation) {

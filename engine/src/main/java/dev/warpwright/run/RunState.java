@@ -38,7 +38,6 @@ import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -393,6 +392,11 @@ public final class RunState {
 
   private void childStarted(LoggedEvent logged, ChildStarted event) {
     requireRunning(logged);
+    if (flow.isPresent()) {
+      require(logged, flow.get().childStarted(event), "a child begins at a place of its own");
+      children.started(event);
+      return;
+    }
     int index =
         find(logged, call -> call.allows(event), "a child begins for an open call that may run");
     calls.set(index, calls.get(index).answeredBy(event));
@@ -402,6 +406,11 @@ public final class RunState {
 
   private void childFinished(LoggedEvent logged, ChildFinished event) {
     requireAtWork(logged);
+    if (flow.isPresent()) {
+      require(logged, flow.get().childFinished(event), "a child ends once, after it began");
+      children.finished(event);
+      return;
+    }
     int index =
         find(
             logged,
@@ -520,7 +529,7 @@ public final class RunState {
         requireRunning(logged);
         require(
             logged,
-            calls.stream().anyMatch(CallState::awaitsChild),
+            flow.isPresent() || calls.stream().anyMatch(CallState::awaitsChild),
             "a run waits for a child that is under way");
         status = RunStatus.WAITING;
       }

@@ -370,7 +370,8 @@ final class SubAgentWaitTest {
         asked.arguments(),
         asked.expiresAt(),
         Optional.empty(),
-        asked.child(), Optional.empty());
+        asked.child(),
+        Optional.empty());
   }
 
   private void copy(RunKey run, RunStore to, UnaryOperator<RunEvent> change) {
@@ -423,7 +424,8 @@ final class SubAgentWaitTest {
         Json.parse("{\"order\":\"something cheap\"}"),
         asked.expiresAt(),
         asked.signature(),
-        asked.child(), Optional.empty());
+        asked.child(),
+        Optional.empty());
   }
 
   /** A desk whose clerk pays by a tool of which nobody knows whether it has acted. */
