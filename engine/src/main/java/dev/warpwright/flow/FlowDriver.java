@@ -1,7 +1,7 @@
 package dev.warpwright.flow;
 
-import dev.warpwright.agent.CancelWatch;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Json;

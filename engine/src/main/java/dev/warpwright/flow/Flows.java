@@ -1,9 +1,10 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agents;
-import dev.warpwright.agent.CancelWatch;
-import dev.warpwright.agent.Hold;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.Hold;
+import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
@@ -52,12 +53,14 @@ public final class Flows {
   private final RunStore store;
   private final TimeSource time;
   private final Optional<Agents> agents;
+  private final RunAccess access;
 
   private Flows(TaskTree tasks, RunStore store, Optional<Agents> agents) {
     this.agents = agents;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
+    this.access = new RunAccess(store, tasks);
   }
 
   /**
@@ -107,28 +110,9 @@ public final class Flows {
    */
   public <I, O> FlowResult<O> run(FlowRequest<I, O> request) {
     Flow<I, O> flow = request.flow();
-    Json input = flow.input().write(request.input());
-    Map<String, String> fingerprint =
-        Map.of(
-            "flow", Digest.of(flow.id()),
-            "input", Digest.of(input.canonical()));
-    RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    NewRun fresh =
-        new NewRun(
-            run,
-            time.now(),
-            RunStarted.ofFlow(
-                flow.id(),
-                flow.version(),
-                fingerprint,
-                request.idempotencyKey(),
-                input,
-                request.metadata(),
-                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
-                    ? Optional.empty()
-                    : Optional.of(flow.maxStateBytes()),
-                request.parent()));
-    RunLog.requireFits(fresh.started());
+    NewRun fresh = fresh(request);
+    RunKey run = fresh.run();
+    Map<String, String> fingerprint = fresh.started().fingerprint();
     Deadline deadline = deadline(request.invocation());
     return switch (store.create(fresh, deadline)) {
       case RunStore.Claim.Won(Writer owner) ->
@@ -137,19 +121,88 @@ public final class Flows {
               run,
               owner,
               request.invocation(),
-              new CancelWatch(request.invocation(), store, time),
+              new CancelWatch(request.invocation().cancellation(), store, time),
               () -> RunLog.created(store, fresh, owner, time, deadline),
               List.of(),
               deadline);
-      case RunStore.Claim.Taken(RunKey taken) -> {
-        RunState state = RunState.of(store.load(taken, 1, deadline));
-        if (!state.started().fingerprint().equals(fingerprint)) {
-          throw conflict(
-              "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
-        }
-        yield resume(flow, taken, List.of(), request.invocation());
-      }
+      case RunStore.Claim.Taken(RunKey taken) -> join(request, taken, fingerprint, deadline);
     };
+  }
+
+  /**
+   * Joins the run that has the key: waits for its driver, or drives it on if that has gone. A run
+   * that was waited for is taken as its driver left it.
+   */
+  private <O> FlowResult<O> join(
+      FlowRequest<?, O> request, RunKey run, Map<String, String> fingerprint, Deadline deadline) {
+    boolean waited = false;
+    while (true) {
+      List<LoggedEvent> log = store.load(run, 1, deadline);
+      RunState state = RunState.of(log);
+      requireSame(state, fingerprint);
+      boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
+      boolean decided = Decisions.areAllMade(state, time.now());
+      if (leaveIt || causeToGoOn(state, decided).isEmpty()) {
+        return FlowResult.of(request.flow(), state, log);
+      }
+      Optional<Writer> owner = store.acquire(run, deadline);
+      if (owner.isPresent()) {
+        return owned(
+            request.flow(),
+            run,
+            owner.get(),
+            request.invocation(),
+            new CancelWatch(request.invocation().cancellation(), store, time),
+            () -> RunLog.open(store, run, owner.get(), time, deadline),
+            List.of(),
+            deadline);
+      }
+      access.awaitRelease(run, deadline, OperationTrace.NONE);
+      waited = true;
+    }
+  }
+
+  private static void requireSame(RunState state, Map<String, String> fingerprint) {
+    if (!state.started().fingerprint().equals(fingerprint)) {
+      throw conflict(
+          "The idempotency key belongs to run %s of another flow or input.".formatted(state.run()));
+    }
+  }
+
+  /**
+   * Queues a run: a {@link dev.warpwright.run.Worker} of any process on the store, or a caller that
+   * asks under the same key, begins it. Returns as soon as that is durable.
+   *
+   * @param request what is asked; its invocation is not stored
+   * @return the run; under a key that belongs to the same request already, that one
+   * @throws InvalidRequestException if the input cannot be written as JSON; nothing was queued
+   * @throws ConflictException if the key belongs to another flow or input, or the run id exists
+   */
+  public RunKey enqueue(FlowRequest<?, ?> request) {
+    NewRun fresh = fresh(request);
+    return access.enqueue(fresh, state -> requireSame(state, fresh.started().fingerprint()));
+  }
+
+  private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Flow<I, ?> flow = request.flow();
+    Json input = flow.input().write(request.input());
+    NewRun fresh =
+        new NewRun(
+            new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time))),
+            time.now(),
+            RunStarted.ofFlow(
+                flow.id(),
+                flow.version(),
+                Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+                request.idempotencyKey(),
+                input,
+                request.metadata(),
+                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+                    ? Optional.empty()
+                    : Optional.of(flow.maxStateBytes()),
+                request.parent()));
+    RunLog.requireFits(fresh.started());
+    return fresh;
   }
 
   /**
@@ -176,17 +229,23 @@ public final class Flows {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
-    requireFlow(flow, RunState.of(found));
+    RunState before = RunState.of(found);
+    requireFlow(flow, before);
+    if (decisions.isEmpty()
+        && Decisions.events(before, List.of(), time.now(), Optional.empty()).isEmpty()
+        && causeToGoOn(before, Decisions.areAllMade(before, time.now())).isEmpty()) {
+      return FlowResult.of(flow, before, found); // taking it up would count as a vain attempt
+    }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
-      return FlowResult.of(flow, RunState.of(found), found);
+      return FlowResult.of(flow, before, found);
     }
     return owned(
         flow,
         run,
         owner.get(),
         invocation,
-        new CancelWatch(invocation, store, time),
+        new CancelWatch(invocation.cancellation(), store, time),
         () -> RunLog.open(store, run, owner.get(), time, deadline),
         decisions,
         deadline);
@@ -194,7 +253,7 @@ public final class Flows {
 
   /** Drives a run that a worker has taken up. */
   void drive(Flow<?, ?> flow, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     cancel.handsBackOn(handBack);
     Deadline deadline = deadline(invocation);
     var _ =

@@ -47,6 +47,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -731,7 +732,12 @@ public final class RunState {
   public Standing standing() {
     Set<String> signals =
         status == RunStatus.WAITING
-            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
+            ? Stream.concat(
+                    flow.stream().flatMap(FlowJournal::awaitedSignals),
+                    calls.stream()
+                        .filter(CallState::awaitsChild)
+                        .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
+                .collect(Collectors.toSet())
             : Set.of();
     return new Standing(status, due(), signals);
   }
