@@ -153,13 +153,14 @@ final class H2Session extends JournalSession {
 
   /** Nothing would be faster. */
   @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends) {
-    return Set.of();
+  boolean canAdvance(RunKey run, Worker of) {
+    return false;
   }
 
-  /** A transaction ends with its connection, in this process. */
   @Override
-  void awaitEarlier() {}
+  Set<RunKey> advance(List<Operation.AppendEvents> appends, boolean commits) {
+    return Set.of();
+  }
 
   @Override
   Optional<RunRow> findRun(RunKey run) throws SQLException {

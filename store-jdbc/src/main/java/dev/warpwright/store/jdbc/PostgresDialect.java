@@ -277,9 +277,12 @@ final class PostgresDialect implements Dialect {
       throws SQLException {
     connection.setAutoCommit(false);
     readCommitted(connection);
+    long number = RANDOM.nextLong();
+    LeaseTable.enlist(connection, worker, number);
+    connection.commit();
     boolean durable = durability == Durability.POWER;
     PostgresSettings settings = PostgresSettings.make(connection, durable, leaseMillis / 2);
-    return new PostgresSession(connection, worker, settings);
+    return new PostgresSession(connection, worker, settings, number);
   }
 
   private static void readCommitted(Connection connection) throws SQLException {
