@@ -8,6 +8,7 @@ import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
@@ -314,6 +315,22 @@ public final class Flows {
   public boolean signal(RunKey run, String name, Object value, String signalId) {
     Json json = JsonType.toJson(value, MethodHandles.publicLookup());
     return store.signal(run, new Signal(signalId, name, json, time.now()), patience());
+  }
+
+  /**
+   * Checks whether a flow's code fits what a run has recorded: runs the body against the log, as
+   * far as that goes. No step is run and nothing is written. For tests that keep logs of earlier
+   * versions, or of runs under way, before a change goes live.
+   *
+   * @param flow the flow as it is now
+   * @param log all events of a run of it, as {@link dev.warpwright.run.Runs#log} gives them
+   * @return the first place where the code differs from the log; empty if it fits
+   * @throws InvalidRequestException if the log breaks a rule
+   * @throws ConflictException if it is the log of a run of another flow
+   */
+  public Optional<NonDeterminismException> check(Flow<?, ?> flow, List<LoggedEvent> log) {
+    requireFlow(flow, RunState.of(log));
+    return new FlowCheck<>(flow, log, tasks).firstDivergence();
   }
 
   private Deadline deadline(Invocation invocation) {

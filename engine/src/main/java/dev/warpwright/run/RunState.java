@@ -499,9 +499,10 @@ public final class RunState {
         require(
             logged,
             calls.stream().anyMatch(CallState::isInDoubt)
-                || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent(),
+                || flow.filter(journal -> journal.hasInDoubt(event.awaited())).isPresent(),
             "a run waits for verdicts on calls in doubt");
         flow.ifPresent(journal -> journal.suspendedOver(event.awaited()));
+        calls = new ArrayList<>(calls); // that of a flow cannot be changed
         calls.replaceAll(
             call ->
                 call.isInDoubt() && event.awaited().contains(call.call().id())
