@@ -2,6 +2,8 @@ package dev.warpwright.agent;
 
 import dev.warpwright.ModelStep;
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.LateEnds;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
@@ -13,7 +15,6 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;

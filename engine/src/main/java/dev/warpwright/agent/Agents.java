@@ -4,9 +4,11 @@ import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.Hold;
+import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
-import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.LimitExceededException;
@@ -18,12 +20,14 @@ import dev.warpwright.model.Redaction;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunDriver;
 import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEventCodec;
@@ -39,8 +43,6 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Feed;
-import dev.warpwright.task.Outcome;
-import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
@@ -75,13 +77,12 @@ import org.jspecify.annotations.Nullable;
 public final class Agents {
   private static final String NAME = "agent"; // of its operations
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration STORE_PATIENCE = Duration.ofSeconds(30);
-  private static final Writer QUEUER = Writer.outside("enqueue");
 
   private final Gateway gateway;
   private final RunStore store;
   private final TimeSource time;
   private final Approvals approvals;
+  private final RunAccess access;
   private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
   private final Optional<AgentObserver> observer;
@@ -92,6 +93,7 @@ public final class Agents {
     this.store = Objects.requireNonNullElseGet(builder.store, RunStore::inMemory);
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
+    this.access = new RunAccess(store, gateway.tasks());
     this.children = new ChildRuns(this, store, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
     this.observer = Optional.ofNullable(builder.observer);
@@ -206,6 +208,34 @@ public final class Agents {
   }
 
   /**
+   * Where the logs are kept.
+   *
+   * @return the store
+   */
+  public RunStore store() {
+    return store;
+  }
+
+  /**
+   * Runs an agent as the child run of another run, which has begun it in its own log: starts it or,
+   * if it is there, joins it as {@link #run} does. What a flow does with its agents.
+   *
+   * @param parent the run that waits for it
+   * @param begun how the child began in the parent's log
+   * @param request what the agent is asked; scope, run id, key and parent are set here
+   * @return how it was left
+   */
+  public AgentResult runChild(RunKey parent, ChildStarted begun, AgentRequest.Builder request) {
+    return run(
+        request
+            .scope(parent.scope())
+            .runId(begun.childRunId())
+            .idempotencyKey("child:" + begun.childRunId())
+            .childOf(parent.runId())
+            .build());
+  }
+
+  /**
    * The runs of the store.
    *
    * @return the operator's view, with the gateway's clock and the signer of these agents
@@ -303,22 +333,7 @@ public final class Agents {
     }
     Map<String, String> fingerprint = Fingerprint.of(request);
     NewRun queued = checked(request, fingerprint);
-    Deadline deadline = Deadline.after(time, STORE_PATIENCE);
-    List<LoggedEvent> log =
-        List.of(new LoggedEvent(queued.run(), 1, QUEUER, queued.time(), queued.started()));
-    try {
-      store.adopt(log, RunState.of(log).standing(), deadline);
-      return queued.run();
-    } catch (ConflictException e) {
-      RunKey taken =
-          request
-              .idempotencyKey()
-              .flatMap(key -> store.find(request.scope(), key, deadline))
-              .orElseThrow(() -> e);
-      RunState state = RunState.of(store.load(taken, 1, deadline));
-      requireSame(state, fingerprint, OperationTrace.NONE);
-      return taken;
-    }
+    return access.enqueue(queued, state -> requireSame(state, fingerprint, OperationTrace.NONE));
   }
 
   /**
@@ -350,7 +365,7 @@ public final class Agents {
 
   /** Drives a run that a worker has taken up. */
   void drive(Agent agent, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     cancel.handsBackOn(handBack);
     var _ =
         call(
@@ -386,15 +401,18 @@ public final class Agents {
     RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
     Agent agent = request.agent();
     Invocation invocation = request.invocation();
-    Joining joining = new Joining(
-            (state, operation) -> Bindings.require(
-                    agent, state.run(), state.started(), invocation.allowsUnboundRun()), decisions);
+    Joining joining =
+        new Joining(
+            (state, operation) ->
+                Bindings.require(
+                    agent, state.run(), state.started(), invocation.allowsUnboundRun()),
+            decisions);
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
     Hooks hooks = hooks(agent);
     return hooks.around(
         () -> {
-          try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+          try (CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
               Operation operation =
                   open(
                       agent,
@@ -596,7 +614,8 @@ public final class Agents {
   /** Works on the calling thread. */
   private AgentResult call(
       Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
-    return call(agent, begun, invocation, new CancelWatch(invocation, store, time), asked);
+    return call(
+        agent, begun, invocation, new CancelWatch(invocation.cancellation(), store, time), asked);
   }
 
   private AgentResult call(
@@ -690,7 +709,7 @@ public final class Agents {
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     RunLimits limits = new RunLimits(agent, invocation, time);
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     try {
       GenerateRequest request = modelRequest(agent, begun, limits, invocation, cancel);
       Function<Operation, AgentResult> loop =
@@ -703,7 +722,8 @@ public final class Agents {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
                       return work.in(
-                              live(agent, invocation, false, operation, limits, cancel, show, hooks))
+                              live(
+                                  agent, invocation, false, operation, limits, cancel, show, hooks))
                           .of(agent);
                     }
                   });
@@ -1080,41 +1100,9 @@ public final class Agents {
             until -> RunLog.open(store, log, owner.get(), time, until),
             joining.decisions());
       }
-      awaitRelease(run, operation);
+      access.awaitRelease(run, operation.deadline(), operation.trace());
       waited = true;
     }
-  }
-
-  /** Waits for the other driver in a task of the operation, so that all that ends it ends this. */
-  private void awaitRelease(RunKey run, Operation operation) {
-    Deadline deadline = operation.deadline();
-    Outcome<Boolean> outcome;
-    try (TaskScope waiting = tasks().open("attach", "attach to run " + run, deadline)) {
-      outcome =
-          waiting.call(
-              "wait", "wait for release", deadline, () -> store.awaitRelease(run, deadline));
-    }
-    switch (outcome) {
-      case Outcome.Success<Boolean>(Boolean released) when released -> {}
-      case Outcome.Failure<Boolean>(Error error) -> throw error;
-      case Outcome.Failure<Boolean>(RuntimeException failed) -> throw failed;
-      case Outcome.Failure<Boolean>(Throwable cause) -> throw new IllegalStateException(cause);
-      case Outcome.Cancelled<Boolean>(String reason, boolean abandoned) ->
-          throw new OperationCancelledException(
-              "The wait for run %s, which another caller drives, was cancelled (%s); the run goes on."
-                  .formatted(run, Redaction.redact(reason)),
-              null,
-              operation.trace().ofRun(run.runId()));
-      case Outcome.Success<Boolean> late -> throw stillDriven(run, operation);
-      case Outcome.TimedOut<Boolean> late -> throw stillDriven(run, operation);
-    }
-  }
-
-  private static DeadlineExceededException stillDriven(RunKey run, Operation operation) {
-    return new DeadlineExceededException(
-        "The deadline passed while run " + run + " was driven by another caller; it goes on.",
-        null,
-        operation.trace().ofRun(run.runId()));
   }
 
   private static void requireSame(RunState state, Map<String, String> asked, OperationTrace trace) {

@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -159,7 +160,7 @@ final class Branches<T> {
       if (done.isEmpty()) {
         break;
       }
-      int index = running.remove(done.get());
+      int index = Objects.requireNonNull(running.remove(done.get()), "forked above");
       @SuppressWarnings("unchecked") // forked above
       Task<BranchResult<T>> task = (Task<BranchResult<T>>) done.get();
       BranchResult<T> result = result(task.outcome());

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.run.FlowCall;
@@ -27,25 +28,17 @@ final class FlowCheck<I, O> {
   private final TaskTree tasks;
   private final FlowDrive drive;
 
-  FlowCheck(Flow<I, O> flow, List<LoggedEvent> log, TaskTree tasks) {
+  FlowCheck(Flow<I, O> flow, List<LoggedEvent> log, Flows flows) {
     this.flow = flow;
     this.state = RunState.of(log);
-    this.tasks = tasks;
+    this.tasks = flows.tasks();
     RunStore scratch = RunStore.inMemory(tasks.time());
     scratch.adopt(log, state.standing(), Deadline.never());
     RunLog read =
-        RunLog.open(
-            scratch, state.run(), Writer.outside("check"), tasks.time(), Deadline.never());
+        RunLog.open(scratch, state.run(), Writer.outside("check"), tasks.time(), Deadline.never());
     this.drive =
         new FlowDrive(
-            new FlowLog(read),
-            flow,
-            tasks,
-            state.run(),
-            scratch,
-            Deadline.never(),
-            Optional.empty(),
-            false);
+            new FlowLog(read), flow, flows, Invocation.DEFAULT, state, Deadline.never(), false);
   }
 
   Optional<NonDeterminismException> firstDivergence() {
@@ -64,8 +57,7 @@ final class FlowCheck<I, O> {
   }
 
   private @Nullable Void body() {
-    FlowContext context =
-        FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.STOPPED);
+    FlowContext context = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.STOPPED);
     try {
       I input = flow.input().read(state.started().input().orElseThrow());
       Json output = flow.output().write(flow.body().run(context, input));

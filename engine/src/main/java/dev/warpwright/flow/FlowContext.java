@@ -1,5 +1,7 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.AgentResult;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -524,6 +526,42 @@ public final class FlowContext {
         () ->
             new Branches<T>(drive, this, position, name, List.copyOf(branches), failFast)
                 .run(maxConcurrency, recorded));
+  }
+
+  /**
+   * Runs an agent as a child run: with a log of its own, cancelled together with this run. If it
+   * waits, this run waits for it.
+   *
+   * @param agent the agent
+   * @param prompt what it is asked
+   * @return how it was left: completed
+   * @throws StepFailedException if its run failed, was cancelled or timed out; {@link
+   *     StepFailedException#kind()} says why. A resume of this run goes on with the child
+   */
+  public AgentResult agent(Agent agent, String prompt) {
+    String position = next(agent.id());
+    Optional<FlowCall.Child> recorded =
+        recorded(position, FlowCall.Child.class, "child run of", agent.id());
+    return leaving(
+        () -> new ChildCall(drive, this, position, agent.id()).ofAgent(recorded, agent, prompt));
+  }
+
+  /**
+   * Runs another flow as a child run; see {@link #agent}.
+   *
+   * @param flow the flow
+   * @param input what it is given
+   * @param <I> its type
+   * @param <O> what the flow returns
+   * @return what it returned
+   * @throws StepFailedException if its run failed, was cancelled or timed out
+   */
+  public <I, O> O child(Flow<I, O> flow, I input) {
+    String name = "flow:" + flow.id();
+    String position = next(name);
+    Optional<FlowCall.Child> recorded =
+        recorded(position, FlowCall.Child.class, "child run of", name);
+    return leaving(() -> new ChildCall(drive, this, position, name).ofFlow(recorded, flow, input));
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -12,6 +13,7 @@ import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Signal;
 import dev.warpwright.task.Deadline;
@@ -43,9 +45,12 @@ final class FlowDrive {
   final TaskTree tasks;
   final TimeSource time;
   final Flow<?, ?> flow;
-  final Optional<ApprovalSigner> signer;
   private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
 
+  final Flows flows;
+  final Invocation invocation;
+  final Map<String, String> metadata; // of the run, and of its children
+  final Optional<ApprovalSigner> signer;
   private final RunKey run;
   private final RunStore store;
   private final Deadline deadline;
@@ -72,20 +77,22 @@ final class FlowDrive {
   FlowDrive(
       FlowLog log,
       Flow<?, ?> flow,
-      TaskTree tasks,
-      RunKey run,
-      RunStore store,
+      Flows flows,
+      Invocation invocation,
+      RunState state,
       Deadline deadline,
-      Optional<ApprovalSigner> signer,
       boolean undoing) {
     this.log = log;
     this.flow = flow;
-    this.tasks = tasks;
+    this.flows = flows;
+    this.invocation = invocation;
+    this.metadata = state.started().metadata();
+    this.tasks = flows.tasks();
     this.time = tasks.time();
-    this.run = run;
-    this.store = store;
+    this.run = state.run();
+    this.store = flows.store();
     this.deadline = deadline;
-    this.signer = signer;
+    this.signer = flows.signer();
     this.undoing = undoing;
   }
 
@@ -104,8 +111,8 @@ final class FlowDrive {
     return scope == null ? deadline : scope.deadline();
   }
 
-  RunStore store() {
-    return store;
+  RunKey run() {
+    return run;
   }
 
   Lookup lookup() {

@@ -1,6 +1,7 @@
 package dev.warpwright.flow;
 
-import dev.warpwright.agent.CancelWatch;
+import dev.warpwright.agent.Invocation;
+import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -12,7 +13,6 @@ import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.model.WarpwrightException;
-import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.Position;
 import dev.warpwright.run.RunEvent;
@@ -22,7 +22,6 @@ import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
@@ -44,29 +43,29 @@ final class FlowDriver<I, O> {
   private final RunLog log;
   private final FlowLog shared;
   private final FlowDrive drive;
+  private final Flows flows;
+  private final Invocation invocation;
   private final TaskTree tasks;
   private final Deadline deadline;
   private final CancelWatch cancel;
-  private final Optional<ApprovalSigner> signer;
   private @Nullable FlowContext context; // set by the body's thread, read when that has ended
 
   FlowDriver(
       Flow<I, O> flow,
       RunLog log,
-      TaskTree tasks,
-      RunStore store,
+      Flows flows,
+      Invocation invocation,
       Deadline deadline,
-      CancelWatch cancel,
-      Optional<ApprovalSigner> signer) {
+      CancelWatch cancel) {
     this.flow = flow;
     this.log = log;
     this.shared = new FlowLog(log);
-    this.tasks = tasks;
+    this.flows = flows;
+    this.invocation = invocation;
+    this.tasks = flows.tasks();
     this.deadline = deadline;
     this.cancel = cancel;
-    this.signer = signer;
-    this.drive =
-        new FlowDrive(shared, flow, tasks, log.state().run(), store, deadline, signer, false);
+    this.drive = new FlowDrive(shared, flow, flows, invocation, log.state(), deadline, false);
   }
 
   /**
@@ -131,7 +130,7 @@ final class FlowDriver<I, O> {
 
   private Outcome<Json> runBody() {
     try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), deadline);
-        Cancellation.Registration stop =
+        Cancellation.Registration _ =
             cancel
                 .handle()
                 .onCancel(
@@ -198,7 +197,7 @@ final class FlowDriver<I, O> {
     Reason reason =
         waits.stream()
             .map(FlowDrive.Wait::reason)
-            .min(Comparator.comparing(FlowDriver::rank))
+            .min(Comparator.comparingInt(FlowDriver::rank))
             .get();
     List<String> awaited =
         waits.stream()
@@ -349,8 +348,7 @@ final class FlowDriver<I, O> {
   }
 
   private FlowDrive drive(FlowLog writer, boolean undoing) {
-    return new FlowDrive(
-        writer, flow, tasks, log.state().run(), drive.store(), deadline, signer, undoing);
+    return new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, undoing);
   }
 
   private @Nullable Void undo(FlowDrive replay, FlowDrive undoing) {
@@ -373,8 +371,7 @@ final class FlowDriver<I, O> {
   private List<FlowContext.Undo> registered(FlowDrive replay) {
     Deque<FlowContext.Undo> found = new ArrayDeque<>();
     try {
-      var _ =
-          flow.body().run(FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED), input());
+      var _ = flow.body().run(FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED), input());
     } catch (Unwind end) {
       // where the log ends
     } catch (Exception cancelled) {

@@ -1,8 +1,10 @@
 package dev.warpwright.flow;
 
-import dev.warpwright.agent.CancelWatch;
-import dev.warpwright.agent.Hold;
+import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.Hold;
+import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
@@ -52,25 +54,40 @@ public final class Flows {
   private final TaskTree tasks;
   private final RunStore store;
   private final TimeSource time;
+  private final Optional<Agents> agents;
+  private final RunAccess access;
 
   private final Optional<ApprovalSigner> signer;
 
-  private Flows(TaskTree tasks, RunStore store, Optional<ApprovalSigner> signer) {
+  private Flows(
+      TaskTree tasks, RunStore store, Optional<Agents> agents, Optional<ApprovalSigner> signer) {
+    this.agents = agents;
+    this.signer = signer;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
-    this.signer = signer;
+    this.access = new RunAccess(store, tasks);
   }
 
   /**
-   * Flows whose runs are in a store.
+   * Flows that can run agents, in the same store as those.
+   *
+   * @param agents run the agents of flows
+   * @return the flows
+   */
+  public static Flows on(Agents agents) {
+    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Optional.empty());
+  }
+
+  /**
+   * Flows without agents whose runs are in a store.
    *
    * @param tasks the tree that their tasks are part of
    * @param store keeps the logs
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store, Optional.empty());
+    return new Flows(tasks, store, Optional.empty(), Optional.empty());
   }
 
   /**
@@ -82,7 +99,7 @@ public final class Flows {
    * @return a copy of these flows
    */
   public Flows signedBy(ApprovalSigner approvalSigner) {
-    return new Flows(tasks, store, Optional.of(approvalSigner));
+    return new Flows(tasks, store, agents, Optional.of(approvalSigner));
   }
 
   /**
@@ -111,24 +128,9 @@ public final class Flows {
    */
   public <I, O> FlowResult<O> run(FlowRequest<I, O> request) {
     Flow<I, O> flow = request.flow();
-    Json input = flow.input().write(request.input());
-    Map<String, String> fingerprint =
-        Map.of(
-            "flow", Digest.of(flow.id()),
-            "input", Digest.of(input.canonical()));
-    RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    NewRun fresh =
-        new NewRun(
-            run,
-            time.now(),
-            RunStarted.ofFlow(
-                flow.id(),
-                flow.version(),
-                fingerprint,
-                request.idempotencyKey(),
-                input,
-                request.metadata()));
-    RunLog.requireFits(fresh.started());
+    NewRun fresh = fresh(request);
+    RunKey run = fresh.run();
+    Map<String, String> fingerprint = fresh.started().fingerprint();
     Deadline deadline = deadline(request.invocation());
     return switch (store.create(fresh, deadline)) {
       case RunStore.Claim.Won(Writer owner) ->
@@ -136,19 +138,89 @@ public final class Flows {
               flow,
               run,
               owner,
-              new CancelWatch(request.invocation(), store, time),
+              request.invocation(),
+              new CancelWatch(request.invocation().cancellation(), store, time),
               () -> RunLog.created(store, fresh, owner, time, deadline),
               List.of(),
               deadline);
-      case RunStore.Claim.Taken(RunKey taken) -> {
-        RunState state = RunState.of(store.load(taken, 1, deadline));
-        if (!state.started().fingerprint().equals(fingerprint)) {
-          throw conflict(
-              "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
-        }
-        yield resume(flow, taken, List.of(), request.invocation());
-      }
+      case RunStore.Claim.Taken(RunKey taken) -> join(request, taken, fingerprint, deadline);
     };
+  }
+
+  /**
+   * Joins the run that has the key: waits for its driver, or drives it on if that has gone. A run
+   * that was waited for is taken as its driver left it.
+   */
+  private <O> FlowResult<O> join(
+      FlowRequest<?, O> request, RunKey run, Map<String, String> fingerprint, Deadline deadline) {
+    boolean waited = false;
+    while (true) {
+      List<LoggedEvent> log = store.load(run, 1, deadline);
+      RunState state = RunState.of(log);
+      requireSame(state, fingerprint);
+      boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
+      boolean decided = Decisions.areAllMade(state, time.now());
+      if (leaveIt || causeToGoOn(state, decided).isEmpty()) {
+        return FlowResult.of(request.flow(), state, log);
+      }
+      Optional<Writer> owner = store.acquire(run, deadline);
+      if (owner.isPresent()) {
+        return owned(
+            request.flow(),
+            run,
+            owner.get(),
+            request.invocation(),
+            new CancelWatch(request.invocation().cancellation(), store, time),
+            () -> RunLog.open(store, run, owner.get(), time, deadline),
+            List.of(),
+            deadline);
+      }
+      access.awaitRelease(run, deadline, OperationTrace.NONE);
+      waited = true;
+    }
+  }
+
+  private static void requireSame(RunState state, Map<String, String> fingerprint) {
+    if (!state.started().fingerprint().equals(fingerprint)) {
+      throw conflict(
+          "The idempotency key belongs to run %s of another flow or input.".formatted(state.run()));
+    }
+  }
+
+  /**
+   * Queues a run: a {@link dev.warpwright.run.Worker} of any process on the store, or a caller that
+   * asks under the same key, begins it. Returns as soon as that is durable.
+   *
+   * @param request what is asked; its invocation is not stored
+   * @return the run; under a key that belongs to the same request already, that one
+   * @throws InvalidRequestException if the input cannot be written as JSON; nothing was queued
+   * @throws ConflictException if the key belongs to another flow or input, or the run id exists
+   */
+  public RunKey enqueue(FlowRequest<?, ?> request) {
+    NewRun fresh = fresh(request);
+    return access.enqueue(fresh, state -> requireSame(state, fresh.started().fingerprint()));
+  }
+
+  private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Flow<I, ?> flow = request.flow();
+    Json input = flow.input().write(request.input());
+    NewRun fresh =
+        new NewRun(
+            new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time))),
+            time.now(),
+            RunStarted.ofFlow(
+                flow.id(),
+                flow.version(),
+                Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+                request.idempotencyKey(),
+                input,
+                request.metadata(),
+                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+                    ? Optional.empty()
+                    : Optional.of(flow.maxStateBytes()),
+                request.parent()));
+    RunLog.requireFits(fresh.started());
+    return fresh;
   }
 
   /**
@@ -175,19 +247,21 @@ public final class Flows {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
-    requireFlow(flow, RunState.of(found));
-    if (decisions.isEmpty() && !isToGoOn(RunState.of(found))) {
-      return FlowResult.of(flow, RunState.of(found), found);
+    RunState before = RunState.of(found);
+    requireFlow(flow, before);
+    if (decisions.isEmpty() && !isToGoOn(before)) {
+      return FlowResult.of(flow, before, found); // taking it up would count as a vain attempt
     }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
-      return FlowResult.of(flow, RunState.of(found), found);
+      return FlowResult.of(flow, before, found);
     }
     return owned(
         flow,
         run,
         owner.get(),
-        new CancelWatch(invocation, store, time),
+        invocation,
+        new CancelWatch(invocation.cancellation(), store, time),
         () -> RunLog.open(store, run, owner.get(), time, deadline),
         decisions,
         deadline);
@@ -195,7 +269,7 @@ public final class Flows {
 
   /** Drives a run that a worker has taken up. */
   void drive(Flow<?, ?> flow, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     cancel.handsBackOn(handBack);
     Deadline deadline = deadline(invocation);
     var _ =
@@ -203,6 +277,7 @@ public final class Flows {
             flow,
             taken.run(),
             taken.owner(),
+            invocation,
             cancel,
             () -> RunLog.open(store, taken.run(), taken.owner(), time, deadline),
             List.of(),
@@ -214,6 +289,7 @@ public final class Flows {
       Flow<?, O> flow,
       RunKey run,
       Writer owner,
+      Invocation invocation,
       CancelWatch watch,
       Supplier<RunLog> opened,
       List<ApprovalDecision> decisions,
@@ -228,7 +304,7 @@ public final class Flows {
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
         do { // again if what it was about to wait for was there before it could
-          new FlowDriver<>(flow, log, tasks, store, deadline, cancel, signer).drive();
+          new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
         } while (log.state().status() == RunStatus.RUNNING);
       }
       hold.ends();
@@ -287,7 +363,19 @@ public final class Flows {
   private boolean isOver(RunState state) {
     return hasPassed(state.standing().due())
         || store.signals(state.run(), patience()).stream()
-            .anyMatch(signal -> state.standing().signals().contains(signal.name()));
+            .anyMatch(signal -> state.standing().signals().contains(signal.name()))
+        || state.children().stream().anyMatch(child -> hasEnded(state, child));
+  }
+
+  private boolean hasEnded(RunState parent, RunState.Child child) {
+    RunKey run = new RunKey(parent.run().scope(), child.started().childRunId());
+    List<LoggedEvent> log =
+        child.finished().isPresent() ? List.of() : store.load(run, 1, patience());
+    if (log.isEmpty()) {
+      return false;
+    }
+    RunState state = RunState.of(log);
+    return state.isTerminal() || state.failure().isPresent();
   }
 
   /**
@@ -319,8 +407,9 @@ public final class Flows {
 
   /**
    * Checks whether a flow's code fits what a run has recorded: runs the body against the log, as
-   * far as that goes. No step is run and nothing is written. For tests that keep logs of earlier
-   * versions, or of runs under way, before a change goes live.
+   * far as that goes. No step is run and nothing is written; the ends of child runs are read from
+   * the store. For tests that keep logs of earlier versions, or of runs under way, before a change
+   * goes live.
    *
    * @param flow the flow as it is now
    * @param log all events of a run of it, as {@link dev.warpwright.run.Runs#log} gives them
@@ -330,7 +419,23 @@ public final class Flows {
    */
   public Optional<NonDeterminismException> check(Flow<?, ?> flow, List<LoggedEvent> log) {
     requireFlow(flow, RunState.of(log));
-    return new FlowCheck<>(flow, log, tasks).firstDivergence();
+    return new FlowCheck<>(flow, log, this).firstDivergence();
+  }
+
+  Optional<ApprovalSigner> signer() {
+    return signer;
+  }
+
+  RunStore store() {
+    return store;
+  }
+
+  TaskTree tasks() {
+    return tasks;
+  }
+
+  Optional<Agents> agents() {
+    return agents;
   }
 
   private Deadline deadline(Invocation invocation) {

@@ -319,6 +319,49 @@ public sealed interface FlowCall {
   }
 
   /**
+   * A child run.
+   *
+   * @param started that it began
+   * @param finished how it ended, once it has
+   */
+  record Child(RunEvent.ChildStarted started, Optional<RunEvent.ChildFinished> finished)
+      implements FlowCall {
+    @Override
+    public String position() {
+      return started.callId();
+    }
+
+    @Override
+    public String name() {
+      return started.agentId();
+    }
+
+    @Override
+    public String kind() {
+      return "child run of";
+    }
+
+    @Override
+    public boolean isOver() {
+      return finished.isPresent();
+    }
+
+    @Override
+    public Optional<Instant> dueAt() {
+      return Optional.empty();
+    }
+
+    /**
+     * The name of the signal that tells its parent of its end.
+     *
+     * @return the name
+     */
+    public String signal() {
+      return dev.warpwright.run.Signal.ofEnd(started.childRunId());
+    }
+  }
+
+  /**
    * Branches.
    *
    * @param position which call

@@ -192,6 +192,26 @@ public final class FlowJournal {
     };
   }
 
+  /** Whether the child could be taken in. */
+  boolean childStarted(RunEvent.ChildStarted started) {
+    if (!Position.isValid(started.callId()) || calls.containsKey(started.callId())) {
+      return false;
+    }
+    put(new FlowCall.Child(started, Optional.empty()));
+    return true;
+  }
+
+  /** Whether the end of the child could be taken in. */
+  boolean childFinished(RunEvent.ChildFinished finished) {
+    if (calls.get(finished.callId()) instanceof FlowCall.Child child
+        && !child.isOver()
+        && child.started().childRunId().equals(finished.childRunId())) {
+      put(new FlowCall.Child(child.started(), Optional.of(finished)));
+      return true;
+    }
+    return false;
+  }
+
   /** Whether the request could be taken in. */
   boolean asked(ApprovalRequested request) {
     if (!Position.isValid(request.callId()) || calls.containsKey(request.callId())) {
@@ -250,6 +270,8 @@ public final class FlowJournal {
   void reopen(String position, Instant now) {
     if (calls.get(position) instanceof Step step && step.finished().isPresent()) {
       put(step.reopened(now));
+    } else if (calls.get(position) instanceof FlowCall.Child child) {
+      put(new FlowCall.Child(child.started(), Optional.empty()));
     }
     for (int cut = position.lastIndexOf('/'); cut > 0; cut = position.lastIndexOf('/', cut - 1)) {
       String outer = position.substring(0, cut);
@@ -315,7 +337,15 @@ public final class FlowJournal {
 
   /** The names of the signals that are waited for. */
   Stream<String> awaitedSignals() {
-    return open().filter(FlowCall.Signal.class::isInstance).map(FlowCall::name);
+    return open()
+        .<String>mapMulti(
+            (call, names) -> {
+              if (call instanceof FlowCall.Signal signal) {
+                names.accept(signal.name());
+              } else if (call instanceof FlowCall.Child child) {
+                names.accept(child.signal());
+              }
+            });
   }
 
   /** When the first of the calls goes on by itself. */

@@ -47,6 +47,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -392,6 +393,11 @@ public final class RunState {
 
   private void childStarted(LoggedEvent logged, ChildStarted event) {
     requireRunning(logged);
+    if (flow.isPresent()) {
+      require(logged, flow.get().childStarted(event), "a child begins at a place of its own");
+      children.started(event);
+      return;
+    }
     int index =
         find(logged, call -> call.allows(event), "a child begins for an open call that may run");
     calls.set(index, calls.get(index).answeredBy(event));
@@ -401,6 +407,11 @@ public final class RunState {
 
   private void childFinished(LoggedEvent logged, ChildFinished event) {
     requireAtWork(logged);
+    if (flow.isPresent()) {
+      require(logged, flow.get().childFinished(event), "a child ends once, after it began");
+      children.finished(event);
+      return;
+    }
     int index =
         find(
             logged,
@@ -520,7 +531,7 @@ public final class RunState {
         requireRunning(logged);
         require(
             logged,
-            calls.stream().anyMatch(CallState::awaitsChild),
+            flow.isPresent() || calls.stream().anyMatch(CallState::awaitsChild),
             "a run waits for a child that is under way");
         status = RunStatus.WAITING;
       }
@@ -720,10 +731,16 @@ public final class RunState {
    * @return the status, and from when on a driver may take the run up
    */
   public Standing standing() {
+    boolean waits = status == RunStatus.WAITING;
     Set<String> signals =
-        status == RunStatus.WAITING || status == RunStatus.WAITING_APPROVAL
-            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
-            : Set.of();
+        Stream.concat(
+                flow.stream()
+                    .filter(journal -> waits || status == RunStatus.WAITING_APPROVAL)
+                    .flatMap(FlowJournal::awaitedSignals),
+                calls.stream()
+                    .filter(call -> waits && call.awaitsChild())
+                    .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
+            .collect(Collectors.toSet());
     return new Standing(status, due(), signals);
   }
 

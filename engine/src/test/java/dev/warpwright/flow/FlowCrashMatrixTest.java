@@ -115,8 +115,7 @@ final class FlowCrashMatrixTest {
                     StepOptions.DEFAULT.retry(atOnce(3)),
                     step -> {
                       String key = "failed " + step.idempotencyKey();
-                      AtomicInteger seen =
-                          failures.computeIfAbsent(key, k -> new AtomicInteger());
+                      AtomicInteger seen = failures.computeIfAbsent(key, k -> new AtomicInteger());
                       seen.set(1);
                       throw new IllegalStateException("no");
                     });
@@ -132,7 +131,9 @@ final class FlowCrashMatrixTest {
               String word = ctx.awaitSignal("word", String.class);
               ctx.sleep(DAY);
               Optional<String> never = ctx.awaitSignal("never", String.class, DAY);
-              return decision.approved() + word + never.isPresent()
+              return decision.approved()
+                  + word
+                  + never.isPresent()
                   + step(ctx, world, "last", StepOptions.once());
             },
             false),
@@ -146,8 +147,9 @@ final class FlowCrashMatrixTest {
                         1,
                         List.of(
                             b -> "" + b.approval("in branch", 1, DAY).approved(),
-                            b -> step(b, world, "a", StepOptions.once())
-                                + step(b, world, "b", StepOptions.DEFAULT),
+                            b ->
+                                step(b, world, "a", StepOptions.once())
+                                    + step(b, world, "b", StepOptions.DEFAULT),
                             b -> {
                               b.sleep(DAY);
                               return step(b, world, "c", StepOptions.DEFAULT);
@@ -283,10 +285,7 @@ final class FlowCrashMatrixTest {
         String what =
             "died %s write %d, then %s write %d"
                 .formatted(
-                    afterIt ? "after" : "before",
-                    write,
-                    nextAfterIt ? "after" : "before",
-                    next);
+                    afterIt ? "after" : "before", write, nextAfterIt ? "after" : "before", next);
         assertEquals(undisturbed.story(), life.story(), what);
         life.assertOnce(what);
         if (next > 0 && secondLife < next) {
@@ -307,8 +306,7 @@ final class FlowCrashMatrixTest {
     Life(Scenario scenario) {
       this.scenario = scenario;
       this.flow =
-          Flow.of(
-              "f", String.class, String.class, (ctx, in) -> scenario.script().run(ctx, world));
+          Flow.of("f", String.class, String.class, (ctx, in) -> scenario.script().run(ctx, world));
     }
 
     /** One process that drives the run as far as it gets; returns its number of writes. */
@@ -325,8 +323,7 @@ final class FlowCrashMatrixTest {
     private void drive(Flows flows) {
       for (int patience = 0; patience < 20; patience++) {
         FlowResult<String> result =
-            flows.run(
-                FlowRequest.builder(flow, "in").runId("run-1").idempotencyKey("key").build());
+            flows.run(FlowRequest.builder(flow, "in").runId("run-1").idempotencyKey("key").build());
         if (result.state().isTerminal() || result.status() == RunStatus.FAILED) {
           return;
         }
@@ -350,8 +347,7 @@ final class FlowCrashMatrixTest {
         case NEEDS_RECONCILIATION -> decide(runs, state);
         case WAITING -> {
           if (state.standing().signals().contains("word")) {
-            Flows.on(TaskTree.builder().time(time).build(), store)
-                .signal(RUN, "word", "yes", "s1");
+            Flows.on(TaskTree.builder().time(time).build(), store).signal(RUN, "word", "yes", "s1");
           } else {
             time.advance(DAY);
           }

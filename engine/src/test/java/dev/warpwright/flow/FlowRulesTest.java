@@ -183,7 +183,8 @@ final class FlowRulesTest {
                                     b.<String>parallel(
                                         "inner",
                                         List.of(
-                                            c -> step(c, "a") + c.awaitSignal("go", String.class)))),
+                                            c ->
+                                                step(c, "a") + c.awaitSignal("go", String.class)))),
                             b -> "" + b.approval("big", in, DAY).approved(),
                             b ->
                                 b.step(
@@ -375,8 +376,7 @@ final class FlowRulesTest {
     FlowResult<String> result = flows.run(flow, "x");
     RunKey run = result.run();
     runs.decide(
-        run,
-        ApprovalDecision.approve(result.state().pendingApprovals().getFirst().requestId()));
+        run, ApprovalDecision.approve(result.state().pendingApprovals().getFirst().requestId()));
     List<Flow<String, String>> others =
         List.of(
             flow((ctx, in) -> step(ctx, "other")),
@@ -443,8 +443,7 @@ final class FlowRulesTest {
         flows
             .run(
                 flow(
-                    (ctx, in) ->
-                        ctx.version("change", 1, 1) + ctx.awaitSignal("go", String.class)),
+                    (ctx, in) -> ctx.version("change", 1, 1) + ctx.awaitSignal("go", String.class)),
                 "x")
             .run();
     flows.signal(run, "go", "!", "s");
@@ -453,8 +452,7 @@ final class FlowRulesTest {
         () ->
             flows.resume(
                 flow(
-                    (ctx, in) ->
-                        ctx.version("change", 2, 3) + ctx.awaitSignal("go", String.class)),
+                    (ctx, in) -> ctx.version("change", 2, 3) + ctx.awaitSignal("go", String.class)),
                 run));
   }
 
@@ -731,7 +729,8 @@ final class FlowRulesTest {
             (ctx, in) ->
                 ctx.awaitSignal("go", String.class)
                     + ctx.awaitSignal("go", String.class)
-                    + ctx.<String>parallel(
+                    + ctx
+                        .<String>parallel(
                             "all",
                             List.of(
                                 b -> b.awaitSignal("go", String.class),
@@ -795,7 +794,12 @@ final class FlowRulesTest {
         InvalidRequestException.class,
         () ->
             flows
-                .signedBy(ApprovalSigner.hmacSha256(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5}))
+                .signedBy(
+                    ApprovalSigner.hmacSha256(
+                        new byte[] {
+                          1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7,
+                          8, 9, 1, 2, 3, 4, 5
+                        }))
                 .resume(flow, result.run()));
     assertEquals("true", signed.resume(flow, result.run()).orThrow());
   }
@@ -897,9 +901,7 @@ final class FlowRulesTest {
     assertInstanceOf(
         OperationCancelledException.class,
         assertThrows(ExecutionException.class, driven::get).getCause());
-    assertEquals(
-        "done",
-        flows.resume(flow, new RunKey(RunScope.DEFAULT, "r")).orThrow());
+    assertEquals("done", flows.resume(flow, new RunKey(RunScope.DEFAULT, "r")).orThrow());
   }
 
   @Test
@@ -918,8 +920,7 @@ final class FlowRulesTest {
                       runs.cancel(run);
                       throw new NotExecutedException("no", null);
                     }));
-    FlowResult<String> result =
-        flows.run(FlowRequest.builder(flow, "x").runId("r").build());
+    FlowResult<String> result = flows.run(FlowRequest.builder(flow, "x").runId("r").build());
     if (result.status() == RunStatus.NEEDS_RECONCILIATION) { // the interrupt came first
       result = reconciled(flow, result);
     }
@@ -953,6 +954,36 @@ final class FlowRulesTest {
     assertFalse(log.hasFailed());
     assertEquals(Optional.empty(), log.state().flow().orElseThrow().at("2"));
     assertEquals(Optional.empty(), log.state().flow().orElseThrow().at("3"));
+  }
+
+  @Test
+  @Tag("F10")
+  @Tag("F26")
+  void branches_that_write_at_the_same_time_share_commits_and_lose_nothing() {
+    int width = 100;
+    int steps = 10;
+    List<Branch<Integer>> branches = new ArrayList<>();
+    for (int i = 0; i < width; i++) {
+      branches.add(
+          b -> {
+            int sum = 0;
+            for (int k = 0; k < steps; k++) {
+              sum += b.step("s", Integer.class, s -> effects.add(s.position()) ? 1 : 0);
+            }
+            return sum;
+          });
+    }
+    Flow<String, String> flow =
+        flow(
+            (ctx, in) ->
+                ctx.<Integer>parallel("all", branches).stream().mapToInt(n -> n).sum() + "");
+    CountingStore counting = new CountingStore(store);
+    FlowResult<String> result = Flows.on(tasks, counting).run(flow, "x");
+    assertEquals(width * steps + "", result.orThrow());
+    assertEquals(width * steps, effects.stream().distinct().count());
+    assertEquals(width * steps, effects.size());
+    assertEquals(width * steps, events(result, FlowStepFinished.class).size());
+    assertTrue(counting.appends.get() < 2 * width * steps, () -> "appends " + counting.appends);
   }
 
   @Test
