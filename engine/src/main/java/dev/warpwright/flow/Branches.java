@@ -139,7 +139,7 @@ final class Branches<T> {
     for (int i = 0; i < branches.size(); i++) {
       var _ = replay(scope, i, Mode.STOPPED);
     }
-    throw Unwind.NOW;
+    throw drive.cutOff();
   }
 
   private BranchResult<T> replay(TaskScope scope, int index, Mode mode) {

@@ -107,10 +107,7 @@ final class ChildCall {
     try {
       left = run.apply(child);
     } catch (OperationCancelledException e) {
-      if (drive.log.isCancelRequested()) {
-        throw drive.runCancelled();
-      }
-      throw Unwind.NOW; // stopped, and so is the child
+      throw drive.cutOff(); // stopped, and so is the child
     }
     switch (left.status()) {
       case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> {

@@ -80,7 +80,7 @@ public final class FlowContext {
     LIVE,
     /** Those that are recorded: the log says that this branch has ended. */
     ENDED,
-    /** Those that are recorded and over; then this branch was stopped. */
+    /** Those that are recorded and over; then this branch, or a check of the log, ends. */
     STOPPED
   }
 
@@ -107,8 +107,8 @@ public final class FlowContext {
   }
 
   /** The context of the body; on the body's thread. */
-  static FlowContext ofBody(FlowDrive drive, Deque<Undo> onCancel) {
-    return new FlowContext(drive, "", new HashMap<>(), new ArrayDeque<>(), onCancel, Mode.LIVE);
+  static FlowContext ofBody(FlowDrive drive, Deque<Undo> onCancel, Mode mode) {
+    return new FlowContext(drive, "", new HashMap<>(), new ArrayDeque<>(), onCancel, mode);
   }
 
   /** The context of what is done on a cancel. */
@@ -591,6 +591,8 @@ public final class FlowContext {
       version = recorded;
     } else if (call.isPresent() || mode == Mode.ENDED) {
       version = minSupported; // it passed here before the call was in the code
+    } else if (mode == Mode.STOPPED) {
+      throw stoppedHere();
     } else {
       requireNotCancelled();
       next(changeId);
@@ -687,13 +689,20 @@ public final class FlowContext {
     Optional<C> call = drive.recorded(position, type, kind, name);
     if (mode == Mode.STOPPED
         && (call.isEmpty() || !(call.get().isOver() || call.get() instanceof FlowCall.Parallel))) {
-      left = true;
-      throw Unwind.NOW; // here it was stopped
+      throw stoppedHere();
     }
     if (call.isEmpty() && mode == Mode.ENDED) {
       throw drive.differs(position, "end of the branch", kind + " \"" + name + "\"");
     }
     return call;
+  }
+
+  /** As it was when the branch, or the whole body, was stopped in this place. */
+  private RuntimeException stoppedHere() {
+    return leaving(
+        () -> {
+          throw drive.cutOff();
+        });
   }
 
   /** What is not recorded does not begin any more once the run is to be cancelled. */

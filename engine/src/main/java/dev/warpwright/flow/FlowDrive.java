@@ -45,12 +45,12 @@ final class FlowDrive {
   final TaskTree tasks;
   final TimeSource time;
   final Flow<?, ?> flow;
+  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
+
   final Flows flows;
   final Invocation invocation;
   final Map<String, String> metadata; // of the run, and of its children
   final Optional<ApprovalSigner> signer;
-  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
-
   private final RunKey run;
   private final RunStore store;
   private final Deadline deadline;

@@ -48,7 +48,6 @@ final class FlowDriver<I, O> {
   private final TaskTree tasks;
   private final Deadline deadline;
   private final CancelWatch cancel;
-  private final Deque<FlowContext.Undo> onCancel = new ArrayDeque<>(); // guarded by itself
   private @Nullable FlowContext context; // set by the body's thread, read when that has ended
 
   FlowDriver(
@@ -150,7 +149,7 @@ final class FlowDriver<I, O> {
 
   /** On the body's own thread. */
   private Json body() throws Exception {
-    FlowContext own = FlowContext.ofBody(drive, onCancel);
+    FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.LIVE);
     context = own;
     return flow.output().write(flow.body().run(own, input()));
   }
@@ -316,18 +315,25 @@ final class FlowDriver<I, O> {
     }
   }
 
-  /** Takes back what was registered for a cancel, each as a step, and ends the run. */
+  /**
+   * Takes back what was registered for a cancel, each as a step, and ends the run. What that is
+   * follows from the log alone, by one more replay: how far branches came at the same time must not
+   * matter, since the next process has to find the same if this one dies.
+   */
   private void endCancel() {
     FlowLog writer = new FlowLog(log);
-    FlowDrive undoing = new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, true);
+    FlowDrive replay = drive(writer, false);
+    FlowDrive undoing = drive(writer, true);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
+      replay.runsIn(scope);
       undoing.runsIn(scope);
       Outcome<@Nullable Void> outcome =
-          scope.call("cancel", flow.id(), Deadline.never(), () -> undo(undoing));
+          scope.call("cancel", flow.id(), Deadline.never(), () -> undo(replay, undoing));
       writer.close();
       requireWritable(writer);
-      undoing
+      replay
           .broken()
+          .or(undoing::broken)
           .ifPresent(
               broken -> {
                 throw broken;
@@ -341,9 +347,17 @@ final class FlowDriver<I, O> {
     }
   }
 
-  private @Nullable Void undo(FlowDrive undoing) {
+  private FlowDrive drive(FlowLog writer, boolean undoing) {
+    return new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, undoing);
+  }
+
+  private @Nullable Void undo(FlowDrive replay, FlowDrive undoing) {
+    List<FlowContext.Undo> registered = registered(replay);
+    if (replay.broken().isPresent()) {
+      return null;
+    }
     FlowContext context = FlowContext.ofCancel(undoing);
-    for (FlowContext.Undo next : undos()) {
+    for (FlowContext.Undo next : registered) {
       try {
         context.run(next.name(), next.action());
       } catch (StepFailedException recorded) {
@@ -353,10 +367,18 @@ final class FlowDriver<I, O> {
     return null;
   }
 
-  /** Last first; of branches, whose order differs from drive to drive, by their positions. */
-  private List<FlowContext.Undo> undos() {
-    synchronized (onCancel) { // a branch that was left behind may still register something
-      return onCancel.stream()
+  /** Last first; of branches, by their positions. */
+  private List<FlowContext.Undo> registered(FlowDrive replay) {
+    Deque<FlowContext.Undo> found = new ArrayDeque<>();
+    try {
+      var _ = flow.body().run(FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED), input());
+    } catch (Unwind end) {
+      // where the log ends
+    } catch (Exception cancelled) {
+      // what the body makes of the cancel; that was seen before
+    }
+    synchronized (found) { // branches have ended, or were left behind
+      return found.stream()
           .sorted((one, other) -> Position.compare(other.after(), one.after()))
           .toList();
     }

@@ -10,6 +10,7 @@ import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
@@ -63,11 +64,11 @@ public final class Flows {
   private Flows(
       TaskTree tasks, RunStore store, Optional<Agents> agents, Optional<ApprovalSigner> signer) {
     this.agents = agents;
+    this.signer = signer;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
     this.access = new RunAccess(store, tasks);
-    this.signer = signer;
   }
 
   /**
@@ -411,6 +412,23 @@ public final class Flows {
   public boolean signal(RunKey run, String name, Object value, String signalId) {
     Json json = JsonType.toJson(value, MethodHandles.publicLookup());
     return store.signal(run, new Signal(signalId, name, json, time.now()), patience());
+  }
+
+  /**
+   * Checks whether a flow's code fits what a run has recorded: runs the body against the log, as
+   * far as that goes. No step is run and nothing is written; the ends of child runs are read from
+   * the store. For tests that keep logs of earlier versions, or of runs under way, before a change
+   * goes live.
+   *
+   * @param flow the flow as it is now
+   * @param log all events of a run of it, as {@link dev.warpwright.run.Runs#log} gives them
+   * @return the first place where the code differs from the log; empty if it fits
+   * @throws InvalidRequestException if the log breaks a rule
+   * @throws ConflictException if it is the log of a run of another flow
+   */
+  public Optional<NonDeterminismException> check(Flow<?, ?> flow, List<LoggedEvent> log) {
+    requireFlow(flow, RunState.of(log));
+    return new FlowCheck<>(flow, log, this).firstDivergence();
   }
 
   RunStore store() {

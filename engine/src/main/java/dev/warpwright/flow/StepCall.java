@@ -97,7 +97,7 @@ final class StepCall {
   }
 
   private Step current() {
-    return (Step) drive.log.journal().at(position).orElseThrow();
+    return recordedStep().orElseThrow();
   }
 
   private Json recordedResult(Step step) {
@@ -206,11 +206,19 @@ final class StepCall {
       Throwable cause, int attempt, Duration duration, boolean repeatable) {
     StepError error = error(cause);
     Instant now = drive.time.now();
+    Optional<Step> before = recordedStep();
+    int failures = before.map(step -> step.failures().size()).orElse(0); // not broken-off runs
     Optional<Instant> due =
         repeatable && !drive.isCancelled()
             ? options
                 .retry()
-                .next(attempt, error, askedBy(cause), now, firstFailure(now), drive.time.random())
+                .next(
+                    failures + 1,
+                    error,
+                    askedBy(cause),
+                    now,
+                    before.flatMap(Step::firstFailedAt).orElse(now),
+                    drive.time.random())
             : Optional.empty();
     StepFailedException failure = exception(error, cause);
     if (due.isEmpty()) {
@@ -219,7 +227,7 @@ final class StepCall {
     }
     drive.log.append(new StepRetryScheduled(position, name, attempt, error, due.get()));
     if (drive.isCancelled()) {
-      if (!isRecordedFailure(attempt)) { // a cancel came before it
+      if (!hasFailed(recordedStep(), attempt)) { // a cancel came before it
         finish(attempt, Optional.empty(), Optional.of(error), duration);
       }
       throw drive.cutOff();
@@ -228,24 +236,14 @@ final class StepCall {
     return Optional.empty();
   }
 
-  private boolean isRecordedFailure(int attempt) {
-    return drive
-        .log
-        .journal()
-        .at(position)
-        .map(Step.class::cast)
-        .filter(step -> step.failures().stream().anyMatch(each -> each.attempt() == attempt))
-        .isPresent();
+  private static boolean hasFailed(Optional<Step> step, int attempt) {
+    return step.stream()
+        .flatMap(found -> found.failures().stream())
+        .anyMatch(failure -> failure.attempt() == attempt);
   }
 
-  private Instant firstFailure(Instant now) {
-    return drive
-        .log
-        .journal()
-        .at(position)
-        .map(Step.class::cast)
-        .flatMap(Step::firstFailedAt)
-        .orElse(now);
+  private Optional<Step> recordedStep() {
+    return drive.log.journal().at(position).map(Step.class::cast);
   }
 
   private Optional<Json> timedOut(int attempt, Duration duration) {

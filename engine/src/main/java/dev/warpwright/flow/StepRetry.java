@@ -150,23 +150,23 @@ public final class StepRetry {
   /**
    * When the next run begins; empty if there is none.
    *
-   * @param attempt the run that failed
+   * @param failures how many runs have failed, the latest one included
    * @param error how
    * @param asked what the failure asks to wait
    * @param now when
    * @param firstFailure when the first run failed
    */
   Optional<Instant> next(
-      int attempt,
+      int failures,
       StepError error,
       Duration asked,
       Instant now,
       Instant firstFailure,
       RandomGenerator random) {
-    if (attempt >= maxAttempts || !retryable.test(error)) {
+    if (failures >= maxAttempts || !retryable.test(error)) {
       return Optional.empty();
     }
-    double nanos = saturated(firstDelay) * Math.pow(multiplier, attempt - 1);
+    double nanos = saturated(firstDelay) * Math.pow(multiplier, failures - 1);
     nanos = Math.min(nanos, saturated(cap));
     nanos += nanos * jitter * (2 * random.nextDouble() - 1);
     Duration wait = Duration.ofNanos((long) nanos);

@@ -248,6 +248,12 @@ public final class FlowJournal {
     return false;
   }
 
+  /** Whether one of these calls is a step of unknown outcome. */
+  boolean hasInDoubt(List<String> positions) {
+    return positions.stream()
+        .anyMatch(position -> open.get(position) instanceof Step step && step.isInDoubt());
+  }
+
   /** The run was suspended over these calls in doubt. */
   void suspendedOver(List<String> positions) {
     for (String position : positions) {

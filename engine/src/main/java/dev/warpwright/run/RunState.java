@@ -510,9 +510,10 @@ public final class RunState {
         require(
             logged,
             calls.stream().anyMatch(CallState::isInDoubt)
-                || flow.filter(journal -> !journal.needingVerdicts().isEmpty()).isPresent(),
+                || flow.filter(journal -> journal.hasInDoubt(event.awaited())).isPresent(),
             "a run waits for verdicts on calls in doubt");
         flow.ifPresent(journal -> journal.suspendedOver(event.awaited()));
+        calls = new ArrayList<>(calls); // that of a flow cannot be changed
         calls.replaceAll(
             call ->
                 call.isInDoubt() && event.awaited().contains(call.call().id())
@@ -730,15 +731,16 @@ public final class RunState {
    * @return the status, and from when on a driver may take the run up
    */
   public Standing standing() {
+    boolean waits = status == RunStatus.WAITING;
     Set<String> signals =
-        status == RunStatus.WAITING || status == RunStatus.WAITING_APPROVAL
-            ? Stream.concat(
-                    flow.stream().flatMap(FlowJournal::awaitedSignals),
-                    calls.stream()
-                        .filter(CallState::awaitsChild)
-                        .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
-                .collect(Collectors.toSet())
-            : Set.of();
+        Stream.concat(
+                flow.stream()
+                    .filter(journal -> waits || status == RunStatus.WAITING_APPROVAL)
+                    .flatMap(FlowJournal::awaitedSignals),
+                calls.stream()
+                    .filter(call -> waits && call.awaitsChild())
+                    .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
+            .collect(Collectors.toSet());
     return new Standing(status, due(), signals);
   }
 

@@ -29,7 +29,7 @@ final class TestingPageIT {
 
   @Test
   void the_test_on_the_page_passes() throws Exception {
-    TestExecutionSummary summary = run(source());
+    TestExecutionSummary summary = run("RefundTest", source());
 
     assertEquals(List.of(), failures(summary));
     assertEquals(3, summary.getTestsSucceededCount());
@@ -44,7 +44,8 @@ final class TestingPageIT {
                 "time.alarm(time.nanoTime() + 1, () -> {});\n"
                     + "    Thread.currentThread().interrupt();\n");
 
-    TestExecutionSummary summary = run(leaking.replace("assertEquals(2, model.calls());", ""));
+    TestExecutionSummary summary =
+        run("RefundTest", leaking.replace("assertEquals(2, model.calls());", ""));
 
     List<String> failures = failures(summary);
     assertEquals(1, failures.size(), failures::toString);
@@ -54,14 +55,25 @@ final class TestingPageIT {
     assertEquals(2, summary.getTestsSucceededCount());
   }
 
+  @Test
+  void the_flow_test_in_the_readme_passes() throws Exception {
+    Matcher block = JAVA_BLOCK.matcher(Files.readString(Path.of("..", "README.md")));
+    assertTrue(block.find() && block.find(), "the README has a second program");
+
+    TestExecutionSummary summary = run("CheckoutTest", block.group(1));
+
+    assertEquals(List.of(), failures(summary));
+    assertEquals(1, summary.getTestsSucceededCount());
+  }
+
   private static String source() throws IOException {
     Matcher block = JAVA_BLOCK.matcher(Files.readString(Path.of("..", "docs", "testing.md")));
     assertTrue(block.find(), "the page has a test");
     return block.group(1);
   }
 
-  private TestExecutionSummary run(String source) throws Exception {
-    Path file = Files.writeString(folder.resolve("RefundTest.java"), source);
+  private TestExecutionSummary run(String test, String source) throws Exception {
+    Path file = Files.writeString(folder.resolve(test + ".java"), source);
     String classPath = System.getProperty("java.class.path");
     String said =
         Jvm.run(
@@ -80,7 +92,7 @@ final class TestingPageIT {
       LauncherFactory.create()
           .execute(
               LauncherDiscoveryRequestBuilder.request()
-                  .selectors(selectClass(loader.loadClass("RefundTest")))
+                  .selectors(selectClass(loader.loadClass(test)))
                   .build(),
               listener);
       return listener.getSummary();
