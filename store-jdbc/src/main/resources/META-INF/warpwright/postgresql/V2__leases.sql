@@ -6,9 +6,6 @@
 -- one renew nothing, and lose their runs a little after it came.
 ALTER TABLE ww_worker ADD COLUMN incarnation BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE ww_worker ADD COLUMN lease_until BIGINT;
--- The connection that writes for the store: what an earlier one has sent, and comes late, is not
--- done.
-ALTER TABLE ww_worker ADD COLUMN connection BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE ww_worker ADD COLUMN freed BOOLEAN NOT NULL DEFAULT FALSE;
 
 UPDATE ww_worker

@@ -153,14 +153,13 @@ final class H2Session extends JournalSession {
 
   /** Nothing would be faster. */
   @Override
-  boolean canAdvance(RunKey run, Worker of) {
-    return false;
-  }
-
-  @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends, boolean commits) {
+  Set<RunKey> advance(List<Operation.AppendEvents> appends) {
     return Set.of();
   }
+
+  /** A transaction ends with its connection, in this process. */
+  @Override
+  void awaitEarlier() {}
 
   @Override
   Optional<RunRow> findRun(RunKey run) throws SQLException {

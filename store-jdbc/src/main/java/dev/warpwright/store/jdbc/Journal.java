@@ -207,30 +207,16 @@ final class Journal {
     }
   }
 
-  /**
-   * Performs operations in one durable transaction; each has its verdict when this returns. Those
-   * that can be written at once, without being judged one by one, are; if they are all there is,
-   * that also commits, and what did not go through follows in a transaction of its own.
-   */
+  /** Performs operations in one durable transaction; each has its verdict when this returns. */
   private void commit(List<Operation<?>> operations) throws SQLException {
     committing = false;
     JournalSession open = connected();
     hook.at(Boundary.BEFORE_STATEMENT);
-    Worker worker = lease.worker();
-    List<Operation.AppendEvents> appends = appends(open, operations, worker);
-    boolean atOnce = appends.size() == operations.size();
-    if (atOnce) {
-      beginCommit();
-      List<Operation<?>> left = advance(open, operations, appends, worker, true);
-      if (!left.isEmpty()) {
-        write(open, left, left);
-        open.commit();
-      }
-    } else {
-      write(open, operations, advance(open, operations, appends, worker, false));
-      beginCommit();
-      open.commit();
-    }
+    write(open, operations);
+    hook.at(Boundary.BEFORE_COMMIT);
+    fence.begin();
+    committing = true;
+    open.commit();
     hook.at(Boundary.AFTER_COMMIT);
     if (operations.stream().anyMatch(Operation::wrote)) {
       open.sync();
@@ -238,24 +224,17 @@ final class Journal {
     hook.at(Boundary.BEFORE_ACKNOWLEDGEMENT);
   }
 
-  private void beginCommit() throws SQLException {
-    hook.at(Boundary.BEFORE_COMMIT);
-    fence.begin();
-    committing = true;
-  }
-
   /**
    * Judges the operations and writes what they are to write, all of it. What did not come to the
    * tables whole has lost to another process: then nothing of the transaction stands, and all are
    * judged once more, after that process. A run that loses again cannot be written, and is left
    * out: the events of its log and its row do not fit.
-   *
-   * @param unwritten those of the operations that the open transaction has not written yet
    */
-  private void write(
-      JournalSession open, List<Operation<?>> operations, List<Operation<?>> unwritten)
-      throws SQLException {
-    List<Operation<?>> left = unwritten;
+  private void write(JournalSession open, List<Operation<?>> operations) throws SQLException {
+    List<Operation<?>> left = advance(open, operations);
+    if (left.isEmpty()) {
+      return;
+    }
     Set<RunKey> refused = new HashSet<>();
     Set<RunKey> lostBefore = Set.of();
     for (int round = 1; ; round++) {
@@ -277,57 +256,47 @@ final class Journal {
   }
 
   /**
-   * The appends of owners that can be written at once, which are nearly everything: of each run the
-   * first thing in the batch, so that their order stays.
+   * Writes the appends of owners, which are nearly everything, without judging them one by one: of
+   * each run the first thing in the batch, so that their order stays. Whatever does not go through
+   * is judged like the rest, which finds out why.
    *
-   * <p>The rows of runs are locked in another order there than where they are judged. Two stores
-   * could wait for each other if each went on to a run of the other one, so such batches are judged
-   * as a whole; so is everything near the end of the lease.
-   */
-  private List<Operation.AppendEvents> appends(
-      JournalSession open, List<Operation<?>> operations, Worker worker) {
-    List<Operation.AppendEvents> appends = new ArrayList<>();
-    if (operations.stream().anyMatch(Operation::mayMeetOthers) || !lease.mayBegin(worker)) {
-      return appends;
-    }
-    Set<RunKey> runs = new HashSet<>();
-    for (Operation<?> operation : operations) {
-      if (runs.addAll(operation.runs)
-          && operation instanceof Operation.AppendEvents append
-          && append.isPlain()
-          && append.append.writer().epoch() == worker.epoch()
-          && open.canAdvance(append.run, worker)) {
-        appends.add(append);
-      }
-    }
-    return appends;
-  }
-
-  /**
-   * Writes appends at once. Whatever does not go through is judged like the rest, which finds out
-   * why.
+   * <p>The rows of runs are locked in another order here than there. Two stores could wait for each
+   * other if each went on to a run of the other one, so such batches are judged as a whole.
    *
    * @return what is left to be judged, in its order
    */
-  private static List<Operation<?>> advance(
-      JournalSession open,
-      List<Operation<?>> operations,
-      List<Operation.AppendEvents> appends,
-      Worker worker,
-      boolean commits)
+  private List<Operation<?>> advance(JournalSession open, List<Operation<?>> operations)
       throws SQLException {
-    if (appends.isEmpty()) {
+    Worker worker = lease.worker();
+    List<Operation.AppendEvents> appends = new ArrayList<>();
+    Set<RunKey> runs = new HashSet<>();
+    for (Operation<?> operation : operations) {
+      if (operation.mayMeetOthers()) {
+        return operations;
+      }
+      if (runs.addAll(operation.runs)
+          && operation instanceof Operation.AppendEvents append
+          && append.isPlain()
+          && append.append.writer().epoch() == worker.epoch()) {
+        appends.add(append);
+      }
+    }
+    Set<RunKey> advanced = appends.isEmpty() ? Set.of() : open.advance(appends, worker);
+    if (advanced.isEmpty()) {
       return operations;
     }
-    Set<RunKey> advanced = open.advance(appends, worker, commits);
-    Set<Operation<?>> done = new HashSet<>();
+    if (!lease.mayBegin(worker)) {
+      open.rollback();
+      return operations;
+    }
+    List<Operation<?>> left = new ArrayList<>(operations);
     for (Operation.AppendEvents append : appends) {
       if (advanced.contains(append.run)) {
         append.decide(new Verdict.Done<>(null));
-        done.add(append);
+        left.remove(append);
       }
     }
-    return operations.stream().filter(operation -> !done.contains(operation)).toList();
+    return left;
   }
 
   private void judge(JournalSession open, List<Operation<?>> operations, Set<RunKey> refused)
@@ -454,6 +423,7 @@ final class Journal {
   /** Whether an operation is there; if so, makes it durable and gives it its verdict. */
   private <T extends @Nullable Object> boolean lookUp(Operation<T> operation) throws SQLException {
     JournalSession fresh = connected();
+    fresh.awaitEarlier();
     var _ = fresh.begin(List.of(operation), lease.worker());
     Optional<Verdict<T>> found = operation.lookUp(fresh);
     fresh.rollback();

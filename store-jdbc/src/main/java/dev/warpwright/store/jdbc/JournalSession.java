@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The journal's connection with its prepared statements, one transaction after another. When it is
- * there, those of an earlier connection have ended. Journal thread only.
+ * The journal's connection with its prepared statements, one transaction after another. Journal
+ * thread only.
  *
  * <p>A transaction begins with {@link #begin}, in which operations are then judged and written with
  * the methods below; {@link #send} tells whether all of it came to the tables. What is found here
@@ -69,25 +69,20 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
 
   abstract Fence begin(List<Operation<?>> operations) throws SQLException;
 
-  /** Whether a worker's appends to a run can be written by {@link #advance}. */
-  abstract boolean canAdvance(RunKey run, Worker of);
-
   /**
-   * Begins a transaction of a worker with appends that are judged and written at once. Each is
-   * plain, of another run and of the epoch of the worker.
+   * Begins a transaction of a worker with what can be judged and written at once, where that is
+   * faster than {@link #begin}, which may then follow for what is left. Each append is plain, of
+   * another run and of this worker's epoch.
    *
-   * @param commits whether the transaction also ends here; else {@link #begin} may follow
    * @return the runs whose appends were written, as {@link #begin} and a judgement of each would
    *     have done; of the others nothing was
    */
-  final Set<RunKey> advance(List<Operation.AppendEvents> appends, Worker of, boolean commits)
-      throws SQLException {
+  final Set<RunKey> advance(List<Operation.AppendEvents> appends, Worker of) throws SQLException {
     worker = of;
-    return advance(appends, commits);
+    return advance(appends);
   }
 
-  abstract Set<RunKey> advance(List<Operation.AppendEvents> appends, boolean commits)
-      throws SQLException;
+  abstract Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException;
 
   /** Who writes in the open transaction. */
   final Worker worker() {
@@ -98,6 +93,9 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
   final Writer writer(String name) {
     return new Writer(name, worker.epoch());
   }
+
+  /** Waits until a transaction of an earlier connection, whose end is unknown, has ended. */
+  abstract void awaitEarlier() throws SQLException;
 
   abstract Optional<RunRow> findRun(RunKey run) throws SQLException;
 

@@ -102,22 +102,6 @@ final class LeaseTable {
     }
   }
 
-  /**
-   * Makes a connection the one that writes for a worker: waits for the transactions of an earlier
-   * one, and keeps out what that has sent and has not arrived yet.
-   */
-  static void enlist(Connection connection, Worker worker, long number) throws SQLException {
-    lock(connection, worker.id());
-    try (PreparedStatement note =
-        connection.prepareStatement(
-            "UPDATE ww_worker SET connection = ? WHERE id = ? AND incarnation = ?")) {
-      note.setLong(1, number);
-      note.setString(2, worker.id());
-      note.setLong(3, worker.incarnation());
-      note.executeUpdate();
-    }
-  }
-
   /** Goes on with a lease that has not ended; false if it has, or somebody has raised the epoch. */
   static boolean renew(Connection connection, Worker worker, long ttlMillis) throws SQLException {
     try (PreparedStatement renew = connection.prepareStatement(RENEW)) {

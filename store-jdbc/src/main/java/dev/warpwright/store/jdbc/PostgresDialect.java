@@ -277,12 +277,9 @@ final class PostgresDialect implements Dialect {
       throws SQLException {
     connection.setAutoCommit(false);
     readCommitted(connection);
-    long number = RANDOM.nextLong();
-    LeaseTable.enlist(connection, worker, number);
-    connection.commit();
     boolean durable = durability == Durability.POWER;
     PostgresSettings settings = PostgresSettings.make(connection, durable, leaseMillis / 2);
-    return new PostgresSession(connection, worker, settings, number);
+    return new PostgresSession(connection, worker, settings);
   }
 
   private static void readCommitted(Connection connection) throws SQLException {

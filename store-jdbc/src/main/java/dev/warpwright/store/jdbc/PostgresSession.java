@@ -40,9 +40,6 @@ import org.jspecify.annotations.Nullable;
  * creates it at the same time, or claims its key, its row does not come back from the insert. Nor
  * does an event that the log has already, which the locks rule out as long as nobody writes to the
  * tables by hand.
- *
- * <p>{@link #advance} does all of that for appends of owners in one statement, which compares each
- * run's row with what its owner thinks of it and writes the events of those that fit.
  */
 final class PostgresSession extends JournalSession {
   /** Stands for no time in an array of primitive numbers. */
@@ -158,9 +155,10 @@ final class PostgresSession extends JournalSession {
    * with the worker is hidden from the planner, which would else take an index of it.
    */
   private static final String ADVANCE =
-      "WITH fence AS MATERIALIZED (SELECT 1 FROM ww_worker WHERE id = ? AND epoch = ? AND"
-          + " connection = ? FOR KEY SHARE), moved AS (UPDATE ww_run r SET sequence = x.sequence,"
-          + " status = x.status, due_nanos = NULLIF(x.due_nanos, "
+      "WITH fence AS MATERIALIZED"
+          + " (SELECT 1 FROM ww_worker WHERE id = ? AND epoch = ? FOR KEY SHARE),"
+          + " moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
+          + " due_nanos = NULLIF(x.due_nanos, "
           + NEVER
           + "), updated_nanos = x.time_nanos, claims = 0, problem = NULL, signals = NULL"
           + " FROM fence CROSS JOIN unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[],"
@@ -214,8 +212,6 @@ final class PostgresSession extends JournalSession {
   private final PreparedStatement insertRuns;
   private final PreparedStatement write;
   private final PreparedStatement advance;
-  private final PreparedStatement advanceAndCommit;
-  private final long number; // of this connection, as the worker's row has it
 
   /**
    * The internal ids of runs that this store drives. An id is never given to another run, so that
@@ -257,16 +253,14 @@ final class PostgresSession extends JournalSession {
 
   private record Note(long run, String name, String value) {}
 
-  PostgresSession(Connection connection, Worker worker, PostgresSettings settings, long number)
+  PostgresSession(Connection connection, Worker worker, PostgresSettings settings)
       throws SQLException {
     super(connection, worker);
-    this.number = number;
     this.settings = settings;
     this.begin = connection.prepareStatement(BEGIN);
     this.insertRuns = connection.prepareStatement(INSERT_RUNS);
     this.write = connection.prepareStatement(WRITE);
     this.advance = connection.prepareStatement(ADVANCE);
-    this.advanceAndCommit = connection.prepareStatement(ADVANCE + "; COMMIT");
     this.driver = worker;
   }
 
@@ -292,53 +286,45 @@ final class PostgresSession extends JournalSession {
   }
 
   @Override
-  boolean canAdvance(RunKey run, Worker of) {
-    return driver.equals(of) && driven.containsKey(run);
-  }
-
-  @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends, boolean commits) throws SQLException {
+  Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException {
     clear();
-    List<Operation.AppendEvents> rows =
-        appends.stream().sorted(Comparator.comparingLong(append -> idOf(append.run))).toList();
-    for (Operation.AppendEvents append : rows) {
+    List<Operation.AppendEvents> known =
+        appends.stream()
+            .filter(append -> driven().containsKey(append.run))
+            .sorted(Comparator.comparingLong(append -> idOf(append.run)))
+            .toList();
+    if (known.isEmpty()) {
+      return Set.of();
+    }
+    for (Operation.AppendEvents append : known) {
       long run = idOf(append.run);
       append.events.forEach(event -> addEvent(run, event, append.append.writer(), append.appendId));
     }
-    PreparedStatement statement = commits ? advanceAndCommit : advance;
-    statement.setString(1, worker().id());
-    statement.setLong(2, worker().epoch());
-    statement.setLong(3, number);
-    setLongs(statement, 4, rows, append -> idOf(append.run));
-    setLongs(statement, 5, rows, append -> append.append.expectedSequence());
-    setLongs(statement, 6, rows, append -> append.events.getLast().sequence);
-    setTexts(statement, 7, rows, append -> append.append.standing().status().name());
+    advance.setString(1, worker().id());
+    advance.setLong(2, worker().epoch());
+    setLongs(advance, 3, known, append -> idOf(append.run));
+    setLongs(advance, 4, known, append -> append.append.expectedSequence());
+    setLongs(advance, 5, known, append -> append.events.getLast().sequence);
+    setTexts(advance, 6, known, append -> append.append.standing().status().name());
     setLongs(
-        statement,
-        8,
-        rows,
+        advance,
+        7,
+        known,
         append -> append.append.standing().due().map(Times::nanos).orElse(NEVER));
-    setLongs(statement, 9, rows, append -> append.timeNanos);
-    setTexts(statement, 10, rows, append -> append.append.writer().name());
-    statement.setString(11, worker().id());
-    statement.setLong(12, worker().epoch());
-    setEvents(statement, 13, Map.of());
+    setLongs(advance, 8, known, append -> append.timeNanos);
+    setTexts(advance, 9, known, append -> append.append.writer().name());
+    advance.setString(10, worker().id());
+    advance.setLong(11, worker().epoch());
+    setEvents(advance, 12, Map.of());
     events.clear();
-    Set<Long> moved = moved(statement);
-    return rows.stream()
-        .map(append -> append.run)
-        .filter(run -> moved.contains(idOf(run)))
-        .collect(Collectors.toSet());
+    return readAdvanced(known);
   }
 
-  private Set<Long> moved(PreparedStatement statement) throws SQLException {
+  private Set<RunKey> readAdvanced(List<Operation.AppendEvents> appends) throws SQLException {
     Set<Long> moved = new HashSet<>();
-    try {
-      statement.execute();
-      try (ResultSet row = statement.getResultSet()) {
-        while (row.next()) {
-          moved.add(row.getLong(1));
-        }
+    try (ResultSet row = advance.executeQuery()) {
+      while (row.next()) {
+        moved.add(row.getLong(1));
       }
     } catch (SQLException e) {
       if (!UNIQUE_VIOLATION.equals(e.getSQLState())) {
@@ -346,7 +332,10 @@ final class PostgresSession extends JournalSession {
       }
       connection.rollback(); // a log has an event that its row does not know of
     }
-    return moved;
+    return appends.stream()
+        .map(append -> append.run)
+        .filter(run -> moved.contains(idOf(run)))
+        .collect(Collectors.toSet());
   }
 
   private long idOf(RunKey run) {
@@ -371,6 +360,11 @@ final class PostgresSession extends JournalSession {
             driven().remove(run);
           }
         });
+  }
+
+  @Override
+  void awaitEarlier() throws SQLException {
+    LeaseTable.lock(connection, worker().id());
   }
 
   /** The store's own runs are known by the epoch that the fence has read. */

@@ -145,66 +145,6 @@ final class PostgresConnectionTest {
     }
   }
 
-  /** What reaches the server late, when it was done again, is not done twice. */
-  @ParameterizedTest
-  @EnumSource(Cut.class)
-  @Tag("A3")
-  void an_append_in_one_message_whose_connection_is_cut_takes_place_once(Cut cut) throws Exception {
-    PGSimpleDataSource source = PostgresServer.source(url);
-    boolean[] armed = {false};
-    try (CuttingProxy proxy = new CuttingProxy(source.getServerNames()[0], port(source))) {
-      source.setServerNames(new String[] {"127.0.0.1"});
-      source.setPortNumbers(new int[] {proxy.port()});
-      source.setSslMode("disable");
-      CommitHook hook =
-          boundary -> {
-            if (boundary == Boundary.BEFORE_COMMIT && armed[0]) {
-              armed[0] = false;
-              proxy.cut(cut);
-            }
-          };
-      try (JdbcRunStore store = JdbcRunStore.builder(source).commitHook(hook).open()) {
-        Writer owner = create(store, RUN);
-        store.append(step(1, owner), soon());
-
-        armed[0] = true;
-        callers.submit(() -> store.append(step(3, owner), soon())).get();
-        assertTrue(proxy.isCut());
-        assertEquals(upTo(5), sequences(store, RUN));
-        proxy.deliver();
-
-        store.append(step(5, owner), soon());
-        assertEquals(upTo(7), sequences(store, RUN));
-      }
-      assertEquals(7, Databases.execute(url, "SELECT COUNT(*) FROM ww_event"));
-    }
-  }
-
-  private static Append step(long expected, Writer writer) {
-    return new Append(
-        RUN,
-        expected,
-        writer,
-        NOON,
-        List.of(new RunEvent.StepStarted(1, 1), new RunEvent.StepStarted(2, 1)),
-        Standing.of(RunStatus.RUNNING));
-  }
-
-  /** An earlier connection of the store cannot write any more once there is another one. */
-  @Test
-  @Tag("A3")
-  void what_an_earlier_connection_of_the_store_sends_is_not_done() throws Exception {
-    try (JdbcRunStore store = JdbcRunStore.builder(PostgresServer.source(url)).open()) {
-      Writer owner = create(store, RUN);
-      store.append(step(1, owner), soon());
-      Databases.execute(url, "UPDATE ww_worker SET connection = connection + 1");
-
-      store.append(step(3, owner), soon()); // by the slower way, which waits for its answers
-
-      assertEquals(upTo(5), sequences(store, RUN));
-    }
-  }
-
   @ParameterizedTest
   @EnumSource(Cut.class)
   void a_run_whose_connection_is_cut_is_created_once_and_its_creator_owns_it(Cut cut)

@@ -168,10 +168,6 @@ final class PostgresSharedTest {
 
   /** Whether a backend of the database waits for a lock. */
   private boolean isWaiting() throws SQLException {
-    return waiting() > 0;
-  }
-
-  private int waiting() throws SQLException {
     try (var connection = Databases.connect(url);
         var statement = connection.createStatement();
         var row =
@@ -179,7 +175,7 @@ final class PostgresSharedTest {
                 "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
                     + " AND wait_event_type = 'Lock'")) {
       row.next();
-      return row.getInt(1);
+      return row.getInt(1) > 0;
     }
   }
 
@@ -193,51 +189,6 @@ final class PostgresSharedTest {
   @Test
   void without_the_lock_of_the_fence_an_event_of_the_old_epoch_comes_late() throws Exception {
     assertEquals(List.of(1, 3), FenceRace.run(url, FenceRace.unfenced(url), RUN));
-  }
-
-  /**
-   * Holds an append of the first store, which is written at once, by a lock of its run, opens a
-   * second one under its name and reads the log there; returns how long the log was then and how
-   * long it is in the end.
-   */
-  private List<Integer> openDuringAStep(DataSource source) throws Exception {
-    JdbcRunStore first = open(source, "same", CommitHook.NONE);
-    Writer owner = create(first, RUN);
-    first.append(step(RUN, 1, owner), soon());
-    Future<?> late;
-    Future<Integer> read;
-    try (var connection = Databases.connect(url);
-        var statement = connection.createStatement()) {
-      connection.setAutoCommit(false);
-      statement.execute("SELECT 1 FROM ww_run FOR UPDATE");
-      late = callers.submit(() -> first.append(step(RUN, 3, owner), soon()));
-      while (!isWaiting()) {
-        Thread.onSpinWait();
-      }
-      read = callers.submit(() -> length(open(source, "same", CommitHook.NONE), RUN));
-      while (!read.isDone() && waiting() < 2) {
-        Thread.onSpinWait();
-      }
-      connection.rollback();
-    }
-    late.get();
-    return List.of(read.get(), length(first, RUN));
-  }
-
-  @Test
-  @Tag("A123")
-  void nothing_that_is_written_at_once_comes_to_the_log_after_the_next_epoch_has_read_it()
-      throws Exception {
-    assertEquals(List.of(5, 5), openDuringAStep(PostgresServer.source(url)));
-  }
-
-  /** The control of the test above. */
-  @Test
-  void without_the_lock_of_the_fence_what_is_written_at_once_comes_late() throws Exception {
-    DataSource unfenced =
-        Interposed.rewriting(PostgresServer.source(url), sql -> sql.replace(" FOR KEY SHARE", ""));
-
-    assertEquals(List.of(3, 5), openDuringAStep(unfenced));
   }
 
   /** Runs all at once; returns their results in order. */
