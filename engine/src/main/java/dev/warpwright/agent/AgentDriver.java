@@ -2,6 +2,8 @@ package dev.warpwright.agent;
 
 import dev.warpwright.ModelStep;
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.LateEnds;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;

@@ -4,9 +4,11 @@ import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.Hold;
+import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
-import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.LimitExceededException;
@@ -18,6 +20,7 @@ import dev.warpwright.model.Redaction;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
@@ -40,8 +43,6 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Feed;
-import dev.warpwright.task.Outcome;
-import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
@@ -76,13 +77,12 @@ import org.jspecify.annotations.Nullable;
 public final class Agents {
   private static final String NAME = "agent"; // of its operations
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration STORE_PATIENCE = Duration.ofSeconds(30);
-  private static final Writer QUEUER = Writer.outside("enqueue");
 
   private final Gateway gateway;
   private final RunStore store;
   private final TimeSource time;
   private final Approvals approvals;
+  private final RunAccess access;
   private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
   private final Optional<AgentObserver> observer;
@@ -93,6 +93,7 @@ public final class Agents {
     this.store = Objects.requireNonNullElseGet(builder.store, RunStore::inMemory);
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
+    this.access = new RunAccess(store, gateway.tasks());
     this.children = new ChildRuns(this, store, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
     this.observer = Optional.ofNullable(builder.observer);
@@ -332,22 +333,7 @@ public final class Agents {
     }
     Map<String, String> fingerprint = Fingerprint.of(request);
     NewRun queued = checked(request, fingerprint);
-    Deadline deadline = Deadline.after(time, STORE_PATIENCE);
-    List<LoggedEvent> log =
-        List.of(new LoggedEvent(queued.run(), 1, QUEUER, queued.time(), queued.started()));
-    try {
-      store.adopt(log, RunState.of(log).standing(), deadline);
-      return queued.run();
-    } catch (ConflictException e) {
-      RunKey taken =
-          request
-              .idempotencyKey()
-              .flatMap(key -> store.find(request.scope(), key, deadline))
-              .orElseThrow(() -> e);
-      RunState state = RunState.of(store.load(taken, 1, deadline));
-      requireSame(state, fingerprint, OperationTrace.NONE);
-      return taken;
-    }
+    return access.enqueue(queued, state -> requireSame(state, fingerprint, OperationTrace.NONE));
   }
 
   /**
@@ -379,7 +365,7 @@ public final class Agents {
 
   /** Drives a run that a worker has taken up. */
   void drive(Agent agent, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     cancel.handsBackOn(handBack);
     var _ =
         call(
@@ -426,7 +412,7 @@ public final class Agents {
     Hooks hooks = hooks(agent);
     return hooks.around(
         () -> {
-          try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+          try (CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
               Operation operation =
                   open(
                       agent,
@@ -628,7 +614,8 @@ public final class Agents {
   /** Works on the calling thread. */
   private AgentResult call(
       Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
-    return call(agent, begun, invocation, new CancelWatch(invocation, store, time), asked);
+    return call(
+        agent, begun, invocation, new CancelWatch(invocation.cancellation(), store, time), asked);
   }
 
   private AgentResult call(
@@ -722,7 +709,7 @@ public final class Agents {
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     RunLimits limits = new RunLimits(agent, invocation, time);
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     try {
       GenerateRequest request = modelRequest(agent, begun, limits, invocation, cancel);
       Function<Operation, AgentResult> loop =
@@ -1113,41 +1100,9 @@ public final class Agents {
             until -> RunLog.open(store, log, owner.get(), time, until),
             joining.decisions());
       }
-      awaitRelease(run, operation);
+      access.awaitRelease(run, operation.deadline(), operation.trace());
       waited = true;
     }
-  }
-
-  /** Waits for the other driver in a task of the operation, so that all that ends it ends this. */
-  private void awaitRelease(RunKey run, Operation operation) {
-    Deadline deadline = operation.deadline();
-    Outcome<Boolean> outcome;
-    try (TaskScope waiting = tasks().open("attach", "attach to run " + run, deadline)) {
-      outcome =
-          waiting.call(
-              "wait", "wait for release", deadline, () -> store.awaitRelease(run, deadline));
-    }
-    switch (outcome) {
-      case Outcome.Success<Boolean>(Boolean released) when released -> {}
-      case Outcome.Failure<Boolean>(Error error) -> throw error;
-      case Outcome.Failure<Boolean>(RuntimeException failed) -> throw failed;
-      case Outcome.Failure<Boolean>(Throwable cause) -> throw new IllegalStateException(cause);
-      case Outcome.Cancelled<Boolean>(String reason, boolean abandoned) ->
-          throw new OperationCancelledException(
-              "The wait for run %s, which another caller drives, was cancelled (%s); the run goes on."
-                  .formatted(run, Redaction.redact(reason)),
-              null,
-              operation.trace().ofRun(run.runId()));
-      case Outcome.Success<Boolean> late -> throw stillDriven(run, operation);
-      case Outcome.TimedOut<Boolean> late -> throw stillDriven(run, operation);
-    }
-  }
-
-  private static DeadlineExceededException stillDriven(RunKey run, Operation operation) {
-    return new DeadlineExceededException(
-        "The deadline passed while run " + run + " was driven by another caller; it goes on.",
-        null,
-        operation.trace().ofRun(run.runId()));
   }
 
   private static void requireSame(RunState state, Map<String, String> asked, OperationTrace trace) {

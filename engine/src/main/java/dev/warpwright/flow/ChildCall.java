@@ -122,7 +122,7 @@ final class ChildCall {
         requireCompleted(end);
       }
       case WAITING, WAITING_APPROVAL, NEEDS_RECONCILIATION, QUEUED, RUNNING, CANCEL_REQUESTED ->
-          throw drive.suspend(Reason.CHILD, child.childRunId());
+          throw drive.suspend(Reason.CHILD, child.childRunId(), position);
     }
     return child;
   }

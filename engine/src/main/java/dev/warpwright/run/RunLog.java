@@ -219,7 +219,9 @@ public final class RunLog {
   private boolean tryAppend(List<RunEvent> wanted, int tries) {
     Instant now = later(time.now(), state.updatedAt());
     List<RunEvent> allowed = new ArrayList<>(deferred);
-    allowed.addAll(fold(wanted, now, tries > 1));
+    // The branches of a flow do not know at once what an append of another one has taken in.
+    boolean late = state.flow().isPresent() && state.cancellation().isPresent();
+    allowed.addAll(fold(wanted, now, tries > 1 || late));
     if (allowed.isEmpty()) {
       return true;
     }

@@ -47,6 +47,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -255,7 +256,7 @@ public final class RunState {
         "nothing begins after a request to cancel");
     require(logged, flow.isPresent(), "only a flow makes such calls");
     flow.get()
-        .apply(event)
+        .apply(event, logged.time())
         .ifPresent(
             rule -> {
               throw refused(logged, rule);
@@ -730,8 +731,13 @@ public final class RunState {
    */
   public Standing standing() {
     Set<String> signals =
-        status == RunStatus.WAITING
-            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
+        status == RunStatus.WAITING || status == RunStatus.WAITING_APPROVAL
+            ? Stream.concat(
+                    flow.stream().flatMap(FlowJournal::awaitedSignals),
+                    calls.stream()
+                        .filter(CallState::awaitsChild)
+                        .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
+                .collect(Collectors.toSet())
             : Set.of();
     return new Standing(status, due(), signals);
   }
@@ -741,14 +747,25 @@ public final class RunState {
       case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
       case WAITING -> flow.flatMap(FlowJournal::due);
       case WAITING_APPROVAL ->
-          pendingApprovals().isEmpty()
+          pendingApprovals().isEmpty() || isAnyDecided()
               ? Optional.of(updatedAt)
-              : pendingApprovals().stream()
-                  .flatMap(request -> request.expiresAt().stream())
-                  .min(Instant::compareTo);
+              : flow.isPresent()
+                  ? flow.get().due()
+                  : pendingApprovals().stream()
+                      .flatMap(request -> request.expiresAt().stream())
+                      .min(Instant::compareTo);
       case NEEDS_RECONCILIATION -> needsVerdict() ? Optional.empty() : Optional.of(updatedAt);
       case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
+  }
+
+  /** Whether a flow was suspended over several approvals and one of them is decided now. */
+  private boolean isAnyDecided() {
+    return flow.isPresent()
+        && suspension().stream()
+            .flatMap(event -> event.awaited().stream())
+            .map(approvals::get)
+            .anyMatch(asked -> asked != null && asked.decision().isPresent());
   }
 
   /**

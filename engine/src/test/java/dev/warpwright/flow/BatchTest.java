@@ -559,7 +559,7 @@ final class BatchTest {
   @Tag("F61")
   void a_batch_whose_process_died_is_run_again_and_no_item_acts_twice() {
     List<String> items = items(6);
-    for (int write = 1; write < 40; write += 3) {
+    for (int write = 1; write < 30; write += 3) {
       RunStore own = RunStore.inMemory();
       MortalStore mortal = MortalStore.dyingAt(write, write % 2 == 0, own);
       World before = new World();

@@ -1,7 +1,8 @@
-package dev.warpwright.agent;
+package dev.warpwright.drive;
 
 import dev.warpwright.model.Json;
 import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
@@ -40,6 +41,7 @@ public final class Hold implements AutoCloseable {
   private final Consumer<DecisionNeeded> tell;
   private final boolean ofWorker;
   private boolean done;
+  private boolean takenUp; // and not created by this invocation
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
@@ -69,8 +71,12 @@ public final class Hold implements AutoCloseable {
     this.tell = tell;
   }
 
-  /** Where tools that were given up say how they ended. */
-  LateEnds lateEnds() {
+  /**
+   * Where tools that were given up say how they ended.
+   *
+   * @return the late ends of this run
+   */
+  public LateEnds lateEnds() {
     return lateEnds;
   }
 
@@ -81,6 +87,7 @@ public final class Hold implements AutoCloseable {
    */
   public void begins(RunLog found) {
     log = found;
+    takenUp = found.state().sequence() > 1;
     awaitedBefore = awaited(found.state());
   }
 
@@ -113,11 +120,14 @@ public final class Hold implements AutoCloseable {
 
   /**
    * Tells the run that waits for the end of this one, so that a worker goes on with it. Best
-   * effort: whoever resumes the parent looks at the child itself.
+   * effort: whoever resumes the parent looks at the child itself. While a child is created, its
+   * parent is at work and looks anyway.
    */
   private void tellParent(RunState state) {
     Optional<String> parent = state.started().childOf();
-    if (parent.isEmpty() || !(state.isTerminal() || state.status() == RunStatus.FAILED)) {
+    if (parent.isEmpty()
+        || !takenUp
+        || !(state.isTerminal() || state.status() == RunStatus.FAILED)) {
       return;
     }
     try {

@@ -1,4 +1,4 @@
-package dev.warpwright.agent;
+package dev.warpwright.drive;
 
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunKey;
@@ -9,6 +9,7 @@ import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,14 +39,14 @@ public final class CancelWatch implements RunListener, AutoCloseable {
   /**
    * Begins to watch the caller's handle.
    *
-   * @param invocation whose handle it is
+   * @param by the caller's handle, if there is one
    * @param store where the run is
    * @param time the clock of the cancel that is carried out at the end
    */
-  public CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
+  public CancelWatch(Optional<Cancellation> by, RunStore store, TimeSource time) {
     this.store = store;
     this.time = time;
-    this.caller = invocation.cancellation().map(by -> by.onCancel(handle::cancel)).orElse(null);
+    this.caller = by.map(given -> given.onCancel(handle::cancel)).orElse(null);
   }
 
   /**
