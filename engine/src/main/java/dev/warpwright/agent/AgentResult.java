@@ -48,7 +48,6 @@ public record AgentResult(
     attempts = List.copyOf(attempts);
   }
 
-  /** What is in the log of a run that this invocation did not drive. */
   /**
    * How a run stands that was not driven.
    *
@@ -65,8 +64,13 @@ public record AgentResult(
     return new AgentResult(state, log, attempts, toolCalls, driven, Optional.of(tree), outputType);
   }
 
-  /** The same result of an agent. */
-  AgentResult of(Agent agent) {
+  /**
+   * The same result, known to be one of an agent: so {@link #output} can read it.
+   *
+   * @param agent the agent of the run
+   * @return a copy
+   */
+  public AgentResult of(Agent agent) {
     return new AgentResult(state, log, attempts, toolCalls, driven, tasks, agent.output());
   }
 

@@ -177,8 +177,7 @@ public final class Batch<T, R> {
       throw invalid(
           "maxConcurrency must be between 1 and %d, but is %d.".formatted(MAX_CONCURRENCY, runs));
     }
-    return new Batch<>(
-        key, work, items, keyOf, metadataOf, invocationOf, runs, scope, listener);
+    return new Batch<>(key, work, items, keyOf, metadataOf, invocationOf, runs, scope, listener);
   }
 
   /**
@@ -191,15 +190,7 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> metadata(Function<? super T, Map<String, String>> metadata) {
     return new Batch<>(
-        key,
-        work,
-        items,
-        keyOf,
-        metadata,
-        invocationOf,
-        maxConcurrency,
-        scope,
-        listener);
+        key, work, items, keyOf, metadata, invocationOf, maxConcurrency, scope, listener);
   }
 
   /**
@@ -214,15 +205,7 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> invocation(Function<? super T, Invocation> invocation) {
     return new Batch<>(
-        key,
-        work,
-        items,
-        keyOf,
-        metadataOf,
-        invocation,
-        maxConcurrency,
-        scope,
-        listener);
+        key, work, items, keyOf, metadataOf, invocation, maxConcurrency, scope, listener);
   }
 
   /**
@@ -233,15 +216,7 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> scope(RunScope scope) {
     return new Batch<>(
-        key,
-        work,
-        items,
-        keyOf,
-        metadataOf,
-        invocationOf,
-        maxConcurrency,
-        scope,
-        listener);
+        key, work, items, keyOf, metadataOf, invocationOf, maxConcurrency, scope, listener);
   }
 
   /**
@@ -253,15 +228,7 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> onProgress(Consumer<? super BatchProgress> listener) {
     return new Batch<>(
-        key,
-        work,
-        items,
-        keyOf,
-        metadataOf,
-        invocationOf,
-        maxConcurrency,
-        scope,
-        listener);
+        key, work, items, keyOf, metadataOf, invocationOf, maxConcurrency, scope, listener);
   }
 
   /**
@@ -285,8 +252,8 @@ public final class Batch<T, R> {
 
   /**
    * Queues the runs of the items that have none yet, for whoever drives such runs on the same
-   * store: a {@link dev.warpwright.run.Worker} of this or other processes. Blocks until each
-   * is queued durably; a batch that died meanwhile is simply queued again. The items' {@link
+   * store: a {@link dev.warpwright.run.Worker} of this or other processes. Blocks until each is
+   * queued durably; a batch that died meanwhile is simply queued again. The items' {@link
    * #invocation} is not used, since the driver has its own.
    *
    * <p>An interrupt of the calling thread stops it; the interrupt flag is set again.
@@ -410,8 +377,7 @@ public final class Batch<T, R> {
     private Optional<BatchItem> process(String itemKey, T item) {
       long begin = time.nanoTime();
       try {
-        BatchWork.Ended ended =
-            work.run(on, item, claim(itemKey, item), invocationOf.apply(item));
+        BatchWork.Ended ended = work.run(on, item, claim(itemKey, item), invocationOf.apply(item));
         return Optional.of(item(itemKey, ended, since(begin)));
       } catch (OperationCancelledException e) {
         return running.isCancelled() || Thread.currentThread().isInterrupted()

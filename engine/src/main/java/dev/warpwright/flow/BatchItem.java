@@ -35,8 +35,10 @@ public record BatchItem(
     WAITING,
     /** Its run waits for approvals. */
     WAITING_APPROVAL,
-    /** Its run, or a child run of it, waits for a verdict on a tool or a step whose outcome is
-     * unknown. */
+    /**
+     * Its run, or a child run of it, waits for a verdict on a tool or a step whose outcome is
+     * unknown.
+     */
     NEEDS_RECONCILIATION,
     /**
      * Its run failed, was cancelled or timed out, now or for good in an earlier invocation, or was

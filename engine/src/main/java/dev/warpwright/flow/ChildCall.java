@@ -64,7 +64,7 @@ final class ChildCall {
                 .state();
     ChildStarted child = ended(recorded, run);
     List<LoggedEvent> log = load(child);
-    return AgentResult.asItStands(RunState.of(log), log);
+    return AgentResult.asItStands(RunState.of(log), log).of(agent);
   }
 
   /** What a child flow returned. */
@@ -133,12 +133,13 @@ final class ChildCall {
 
   private void requireCompleted(ChildFinished end) {
     if (end.failed()) {
+      FailureKind kind = end.error().orElse(FailureKind.CANCELLED);
       throw new StepFailedException(
-          end.error().orElse(FailureKind.CANCELLED),
+          kind,
           drivenBy,
           position,
           RunState.class.getName(),
-          "Its run %s is %s.".formatted(end.childRunId(), end.status()),
+          "Its run %s is %s (%s).".formatted(end.childRunId(), end.status(), kind),
           null);
     }
   }

@@ -104,8 +104,7 @@ class FlowBatchTest {
     BatchReport again = batch.run(flows);
 
     assertEquals(
-        Map.of(
-            "item-0", Outcome.COMPLETED, "item-1", Outcome.FAILED, "item-2", Outcome.COMPLETED),
+        Map.of("item-0", Outcome.COMPLETED, "item-1", Outcome.FAILED, "item-2", Outcome.COMPLETED),
         outcomes(report));
     assertEquals(
         Map.of("item-0", Outcome.SKIPPED, "item-1", Outcome.COMPLETED, "item-2", Outcome.SKIPPED),
@@ -170,9 +169,7 @@ class FlowBatchTest {
   }
 
   private RunKey run(String item) {
-    return store
-        .find(RunScope.DEFAULT, "batch:" + item, Deadline.never())
-        .orElseThrow();
+    return store.find(RunScope.DEFAULT, "batch:" + item, Deadline.never()).orElseThrow();
   }
 
   @Test

@@ -62,8 +62,7 @@ final class DocumentPipeline {
 
   private String index(FlowContext ctx, String name) {
     Facts facts =
-        ctx.step(
-            "read", Facts.class, StepOptions.pure(), step -> facts(documents.resolve(name)));
+        ctx.step("read", Facts.class, StepOptions.pure(), step -> facts(documents.resolve(name)));
     String card = name + ": " + facts.lines() + " lines about " + facts.topics();
     ctx.run("write", step -> write(name, card));
     return card;
@@ -78,8 +77,11 @@ final class DocumentPipeline {
       throw new IOException("it is no text", e);
     }
     Map<String, Long> counts =
-        WORD.matcher(text.toLowerCase(Locale.ROOT)).results().map(MatchResult::group)
-            .collect(Collectors.groupingBy(Function.identity(), TreeMap::new, Collectors.counting()));
+        WORD.matcher(text.toLowerCase(Locale.ROOT))
+            .results()
+            .map(MatchResult::group)
+            .collect(
+                Collectors.groupingBy(Function.identity(), TreeMap::new, Collectors.counting()));
     List<String> topics =
         counts.entrySet().stream()
             .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
@@ -139,7 +141,8 @@ final class DocumentPipeline {
         folder.resolve("notes.md"), "# Durable\nA durable timer outlives its process.\n");
     Files.writeString(folder.resolve("prices.csv"), "article,euros\nbicycle,900\nbicycle,950\n");
     Files.writeString(
-        folder.resolve("src/Empty.java"), "public final class Empty {}\n// public, as it is empty\n");
+        folder.resolve("src/Empty.java"),
+        "public final class Empty {}\n// public, as it is empty\n");
     Files.write(folder.resolve("logo.bin"), new byte[] {(byte) 0xff, 0, 1});
     return folder;
   }

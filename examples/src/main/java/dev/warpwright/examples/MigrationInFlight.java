@@ -9,7 +9,6 @@ import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStore;
-import dev.warpwright.run.Runs;
 import dev.warpwright.task.TaskTree;
 import java.io.PrintStream;
 import java.util.List;
@@ -76,7 +75,8 @@ final class MigrationInFlight {
 
   private void courier(FlowContext ctx, String parcel, String address) {
     ctx.run("book", step -> does(step.idempotencyKey(), "booked a courier for " + parcel));
-    ctx.run("hand over", step -> does(step.idempotencyKey(), parcel + " is on its way to " + address));
+    ctx.run(
+        "hand over", step -> does(step.idempotencyKey(), parcel + " is on its way to " + address));
   }
 
   private void does(String key, String deed) {

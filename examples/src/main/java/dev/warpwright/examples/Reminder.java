@@ -69,7 +69,8 @@ final class Reminder {
 
   void run() {
     Flows flows = Flows.on(TaskTree.builder().time(time).build(), store);
-    RunKey plants = start(flows, new Task("water the plants", Instant.parse("2026-01-02T06:00:00Z")));
+    RunKey plants =
+        start(flows, new Task("water the plants", Instant.parse("2026-01-02T06:00:00Z")));
     RunKey taxes = start(flows, new Task("do the taxes", Instant.parse("2026-01-02T18:00:00Z")));
 
     try (Worker worker =

@@ -11,6 +11,8 @@ import dev.warpwright.flow.FlowContext;
 import dev.warpwright.flow.FlowRequest;
 import dev.warpwright.flow.FlowResult;
 import dev.warpwright.flow.Flows;
+import dev.warpwright.model.Capability;
+import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.Route;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.RunStore;
@@ -52,9 +54,9 @@ final class ResearchReport {
                   "text": "Tea is quick (5 min), cheap and good." } },
               { "when": { "user": "^Write" }, "answer": { "text": "Tea is quick, cheap, good." } },
               { "when": { "user": "5 min" }, "answer": {
-                  "text": "{\\"good\\": true, \\"advice\\": \\"\\"}" } },
+                  "json": { "good": true, "advice": "" } } },
               { "when": {}, "answer": {
-                  "text": "{\\"good\\": false, \\"advice\\": \\"Say how quick.\\"}" } } ] }
+                  "json": { "good": false, "advice": "Say how quick." } } } ] }
           """);
 
   private final Flow<Question, String> report =
@@ -102,8 +104,12 @@ final class ResearchReport {
 
   void run() {
     Question question = new Question("tea", List.of("speed", "price", "taste"));
-    try (Gateway gateway =
-        Gateway.builder().adapter("scripted", ScriptedModel.of(SCRIPT)).build()) {
+    ScriptedModel model =
+        ScriptedModel.builder()
+            .script(SCRIPT)
+            .capabilities(ModelCapabilities.of(Capability.STRUCTURED_OUTPUT))
+            .build();
+    try (Gateway gateway = Gateway.builder().adapter("scripted", model).build()) {
       Flows flows = Flows.on(Agents.on(gateway, store));
 
       FlowResult<String> result =

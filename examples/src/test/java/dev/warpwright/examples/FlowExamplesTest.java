@@ -20,8 +20,7 @@ final class FlowExamplesTest {
               (out, store, world) -> new ResearchReport(out, store, world.outside()).run()),
           "reminder",
           new ExampleFlow(
-              (out, store, world) ->
-                  new Reminder(out, store, world.outside(), world.time()).run()),
+              (out, store, world) -> new Reminder(out, store, world.outside(), world.time()).run()),
           "migration-in-flight",
           new ExampleFlow(
               (out, store, world) -> new MigrationInFlight(out, store, world.outside()).run()),

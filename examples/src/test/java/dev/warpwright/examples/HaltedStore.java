@@ -71,7 +71,8 @@ final class HaltedStore implements InvocationHandler {
     return switch (method.getName()) {
       case "close" -> null;
       case "watch" -> call(method, arguments);
-      default -> WRITES.contains(method.getName()) ? write(method, arguments) : read(method, arguments);
+      default ->
+          WRITES.contains(method.getName()) ? write(method, arguments) : read(method, arguments);
     };
   }
 
