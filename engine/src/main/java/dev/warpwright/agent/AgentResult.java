@@ -48,7 +48,6 @@ public record AgentResult(
     attempts = List.copyOf(attempts);
   }
 
-  /** What is in the log of a run that this invocation did not drive. */
   /**
    * How a run stands that was not driven.
    *
