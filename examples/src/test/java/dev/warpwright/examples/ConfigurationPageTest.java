@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.Gateway;
 import dev.warpwright.adapters.openai.OpenAi;
+import dev.warpwright.agent.HookFailurePolicy;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.control.AdmissionController;
@@ -26,6 +27,7 @@ import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Modifier;
 import java.net.URISyntaxException;
 import java.nio.file.FileSystem;
@@ -80,27 +82,19 @@ final class ConfigurationPageTest {
 
   /** What a row may name as a default. */
   private static final Map<String, Object> NAMED =
-      Map.of(
-          "RetryPolicy.DEFAULT",
-          RetryPolicy.DEFAULT,
-          "CircuitBreaker.none()",
-          CircuitBreaker.none(),
-          "AdmissionController.unlimited()",
-          AdmissionController.unlimited(),
-          "TargetMetrics.none()",
-          TargetMetrics.none(),
-          "TimeSource.system()",
-          TimeSource.system(),
-          "ToolExecution.DEFAULT",
-          ToolExecution.DEFAULT,
-          "ToolChoice.AUTO",
-          ToolChoice.AUTO,
-          "RunScope.DEFAULT",
-          RunScope.DEFAULT,
-          "Invocation.DEFAULT",
-          Invocation.DEFAULT,
-          "RunPolicy.NONE",
-          RunPolicy.NONE);
+      Map.ofEntries(
+          Map.entry("RetryPolicy.DEFAULT", RetryPolicy.DEFAULT),
+          Map.entry("CircuitBreaker.none()", CircuitBreaker.none()),
+          Map.entry("AdmissionController.unlimited()", AdmissionController.unlimited()),
+          Map.entry("TargetMetrics.none()", TargetMetrics.none()),
+          Map.entry("TimeSource.system()", TimeSource.system()),
+          Map.entry("ToolExecution.DEFAULT", ToolExecution.DEFAULT),
+          Map.entry("ToolChoice.AUTO", ToolChoice.AUTO),
+          Map.entry("RunScope.DEFAULT", RunScope.DEFAULT),
+          Map.entry("Invocation.DEFAULT", Invocation.DEFAULT),
+          Map.entry("RunPolicy.NONE", RunPolicy.NONE),
+          Map.entry("HookFailurePolicy.IGNORE", HookFailurePolicy.IGNORE),
+          Map.entry("MethodHandles.publicLookup()", MethodHandles.publicLookup()));
 
   private static final Map<String, List<Row>> PAGE = page();
 

@@ -14,6 +14,7 @@ import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Compaction;
 import dev.warpwright.agent.Compactor;
+import dev.warpwright.agent.HookFailurePolicy;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.agent.RunBudget;
 import dev.warpwright.agent.RunPolicy;
@@ -30,6 +31,9 @@ import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.ModelCatalog;
 import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.flow.Batch;
+import dev.warpwright.flow.Flow;
+import dev.warpwright.flow.FlowRequest;
+import dev.warpwright.flow.Flows;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.Route;
@@ -96,7 +100,10 @@ final class Knobs {
     types.put("AgentRequest.Builder", agentRequest());
     types.put("Invocation.Builder", invocation());
     types.put("Agents.Builder", agents());
+    types.put("HookFailurePolicy", hookFailurePolicy());
     types.put("Worker.Builder", worker());
+    types.put("Flow.Builder", flow());
+    types.put("FlowRequest.Builder", flowRequest());
     types.put("Batch", batch());
     types.put("TaskTree.Builder", taskTree());
     types.put("AdapterBuilder", adapter());
@@ -329,7 +336,9 @@ final class Knobs {
         Invocation.Builder.class,
         Invocation::builder,
         builder -> ((Invocation.Builder) builder).build(),
-        new Knob.Defaults().field("withoutCompaction/0", "compacts"));
+        new Knob.Defaults()
+            .field("allowUnboundRun/1", "allowsUnboundRun")
+            .field("withoutCompaction/0", "compacts"));
   }
 
   private static List<Knob> agents() {
@@ -338,6 +347,38 @@ final class Knobs {
         () -> Agents.builder(Gateway.builder().build()),
         builder -> ((Agents.Builder) builder).build(),
         new Knob.Defaults());
+  }
+
+  private static List<Knob> hookFailurePolicy() {
+    return Knob.ofBuilder(
+        HookFailurePolicy.class,
+        () -> HookFailurePolicy.IGNORE,
+        policy -> {},
+        new Knob.Defaults().field("onError/1", "listener"));
+  }
+
+  private static Flow.Builder<String, String> echo() {
+    return Flow.builder("echo", String.class, String.class, (flow, input) -> input);
+  }
+
+  private static List<Knob> flow() {
+    return Knob.ofBuilder(
+        Flow.Builder.class,
+        Knobs::echo,
+        builder -> ((Flow.Builder<?, ?>) builder).build(),
+        new Knob.Defaults());
+  }
+
+  private static List<Knob> flowRequest() {
+    return Knob.ofBuilder(
+        FlowRequest.Builder.class,
+        () -> FlowRequest.builder(echo().build(), "hello"),
+        builder -> run(((FlowRequest.Builder<?, ?>) builder).build()),
+        new Knob.Defaults());
+  }
+
+  private static void run(FlowRequest<?, ?> request) {
+    Flows.on(TaskTree.builder().build(), RunStore.inMemory()).run(request);
   }
 
   private static List<Knob> worker() {
