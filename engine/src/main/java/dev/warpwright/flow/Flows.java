@@ -51,7 +51,9 @@ import java.util.function.Supplier;
 public final class Flows {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+  /** Who writes the first event of a queued run: nobody who owns it. */
   private final TaskTree tasks;
+
   private final RunStore store;
   private final TimeSource time;
   private final Optional<Agents> agents;
@@ -161,7 +163,7 @@ public final class Flows {
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
       boolean decided = Decisions.areAllMade(state, time.now());
       if (leaveIt || causeToGoOn(state, decided).isEmpty()) {
-        return FlowResult.of(request.flow(), state, log);
+        return FlowResult.of(request.flow(), state, log, false);
       }
       Optional<Writer> owner = store.acquire(run, deadline);
       if (owner.isPresent()) {
@@ -191,12 +193,17 @@ public final class Flows {
    * Queues a run: a {@link dev.warpwright.run.Worker} of any process on the store, or a caller that
    * asks under the same key, begins it. Returns as soon as that is durable.
    *
-   * @param request what is asked; its invocation is not stored
+   * @param request what is asked; its invocation must be {@link Invocation#DEFAULT}
    * @return the run; under a key that belongs to the same request already, that one
    * @throws InvalidRequestException if the input cannot be written as JSON; nothing was queued
    * @throws ConflictException if the key belongs to another flow or input, or the run id exists
    */
   public RunKey enqueue(FlowRequest<?, ?> request) {
+    if (request.invocation() != Invocation.DEFAULT) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A request that is queued has no invocation: its options are given to the driver.");
+    }
     NewRun fresh = fresh(request);
     return access.enqueue(fresh, state -> requireSame(state, fresh.started().fingerprint()));
   }
@@ -250,11 +257,12 @@ public final class Flows {
     RunState before = RunState.of(found);
     requireFlow(flow, before);
     if (decisions.isEmpty() && !isToGoOn(before)) {
-      return FlowResult.of(flow, before, found); // taking it up would count as a vain attempt
+      return FlowResult.of(
+          flow, before, found, false); // taking it up would count as a vain attempt
     }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
-      return FlowResult.of(flow, before, found);
+      return FlowResult.of(flow, before, found, false);
     }
     return owned(
         flow,
@@ -300,6 +308,7 @@ public final class Flows {
       RunLog log = opened.get();
       requireFlow(flow, log.state());
       hold.begins(log);
+      long found = log.state().sequence();
       goOn(log, decisions);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
@@ -308,7 +317,8 @@ public final class Flows {
         } while (log.state().status() == RunStatus.RUNNING);
       }
       hold.ends();
-      return FlowResult.of(flow, log.state(), log.events());
+      boolean driven = found == 1 || log.state().sequence() > found;
+      return FlowResult.of(flow, log.state(), log.events(), driven);
     }
   }
 

@@ -52,6 +52,25 @@ final class ChildJvm implements AutoCloseable {
     process.toHandle().destroyForcibly(); // Process itself would close the pipe
   }
 
+  /** Stops it where it is, and nothing in it goes on. */
+  void freeze() throws IOException {
+    signal("STOP");
+  }
+
+  /** Lets it go on. */
+  void thaw() throws IOException {
+    signal("CONT");
+  }
+
+  private void signal(String name) throws IOException {
+    new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .onExit()
+        .join();
+  }
+
   @Override
   public void close() throws IOException {
     kill();

@@ -1,22 +1,14 @@
 package dev.warpwright.store.jdbc;
 
 import dev.warpwright.model.Json;
-import dev.warpwright.run.Append;
-import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
-import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.RunStore.Claim;
-import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.task.Deadline;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -67,28 +59,11 @@ final class CrashWriter {
   }
 
   private static void write(JdbcRunStore store, RunKey run) {
-    RunEvent.RunStarted started =
-        new RunEvent.RunStarted(
-            "a", "1", Map.of(), Optional.of(run.runId()), List.of(), 1, List.of(), Map.of());
-    Claim claim = store.create(new NewRun(run, Instant.now(), started), Deadline.never());
-    Writer owner =
-        claim instanceof Claim.Won won
-            ? won.owner()
-            : store.acquire(run, Deadline.never()).orElseThrow();
+    Writer owner = Appends.create(store, run);
     long sequence = store.load(run, 1, Deadline.never()).size();
     print(run.runId() + " " + sequence);
     while (true) {
-      RunEvent first = event(sequence + 1);
-      RunEvent second = event(sequence + 2);
-      store.append(
-          new Append(
-              run,
-              sequence,
-              owner,
-              Instant.now(),
-              List.of(first, second),
-              Standing.of(RunStatus.RUNNING)),
-          Deadline.never());
+      Appends.two(store, run, sequence, owner);
       sequence += 2;
       print(run.runId() + " " + sequence);
     }

@@ -166,51 +166,16 @@ final class PostgresSharedTest {
     second.append(append(run(3), 1, create(second, run(3))), soon());
   }
 
-  /**
-   * Holds an append of the first store just before its commit, opens a second one under its name
-   * and reads the log there; returns how long the log was then and how long it is in the end.
-   */
-  private List<Integer> openDuringAnAppend(DataSource source) throws Exception {
-    JdbcRunStore first = open(source, "same", gate);
-    Writer owner = create(first, RUN);
-    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_COMMIT);
-    Future<?> late = callers.submit(() -> first.append(append(RUN, 1, owner), soon()));
-    stop.awaitReached();
-    Future<Integer> read = callers.submit(() -> length(open(source, "same", CommitHook.NONE), RUN));
-    while (!read.isDone() && !isWaiting()) {
-      Thread.onSpinWait();
-    }
-    stop.open();
-    late.get();
-    return List.of(read.get(), length(first, RUN));
-  }
-
-  /** Whether a backend of the database waits for a lock. */
-  private boolean isWaiting() throws SQLException {
-    try (var connection = Databases.connect(url);
-        var statement = connection.createStatement();
-        var row =
-            statement.executeQuery(
-                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
-                    + " AND wait_event_type = 'Lock'")) {
-      row.next();
-      return row.getInt(1) > 0;
-    }
-  }
-
   @Test
   @Tag("A123")
   void nothing_of_an_epoch_comes_to_the_log_after_the_next_one_has_read_it() throws Exception {
-    assertEquals(List.of(3, 3), openDuringAnAppend(PostgresServer.source(url)));
+    assertEquals(List.of(3, 3), FenceRace.run(url, PostgresServer.source(url), RUN));
   }
 
   /** The control of the test above: it must be the lock that makes the difference. */
   @Test
   void without_the_lock_of_the_fence_an_event_of_the_old_epoch_comes_late() throws Exception {
-    DataSource unfenced =
-        Interposed.rewriting(PostgresServer.source(url), sql -> sql.replace(" FOR KEY SHARE", ""));
-
-    assertEquals(List.of(1, 3), openDuringAnAppend(unfenced));
+    assertEquals(List.of(1, 3), FenceRace.run(url, FenceRace.unfenced(url), RUN));
   }
 
   /** Runs all at once; returns their results in order. */
@@ -301,6 +266,61 @@ final class PostgresSharedTest {
       for (int at = 1; at < 21; at += 2) {
         assertEquals(log.get(at).writer(), log.get(at + 1).writer());
       }
+    }
+  }
+
+  @Test
+  @Tag("A3")
+  @Tag("A118")
+  @Tag("A126")
+  void of_an_owner_and_another_store_at_the_same_sequence_one_wins_as_a_whole() throws Exception {
+    JdbcRunStore first = open("first");
+    JdbcRunStore second = open("second");
+    int runs = 12;
+    List<Writer> owners = new ArrayList<>();
+    for (int n = 0; n < runs; n++) {
+      owners.add(create(n % 2 == 0 ? first : second, run(n)));
+    }
+    for (int round = 0; round < 10; round++) {
+      long expected = 1 + 2L * round;
+      List<Callable<Boolean>> appends = new ArrayList<>();
+      for (int n = 0; n < runs; n++) {
+        JdbcRunStore owning = n % 2 == 0 ? first : second;
+        JdbcRunStore other = n % 2 == 0 ? second : first;
+        Append byOwner = step(run(n), expected, owners.get(n));
+        Append byOther = step(run(n), expected, Writer.outside("ann"));
+        appends.add(() -> isAppended(owning, byOwner));
+        appends.add(() -> isAppended(other, byOther));
+      }
+      assertEquals(runs, together(appends).stream().filter(won -> won).count());
+    }
+    for (int n = 0; n < runs; n++) {
+      List<LoggedEvent> log = second.load(run(n), 1, soon());
+      assertEquals(
+          LongStream.rangeClosed(1, 21).boxed().toList(),
+          log.stream().map(LoggedEvent::sequence).toList());
+      for (int at = 1; at < 21; at += 2) {
+        assertEquals(log.get(at).writer(), log.get(at + 1).writer());
+      }
+    }
+  }
+
+  private static Append step(RunKey run, long expected, Writer writer) {
+    return new Append(
+        run,
+        expected,
+        writer,
+        NOON,
+        List.of(new RunEvent.StepStarted(1, 1), new RunEvent.StepStarted(2, 1)),
+        Standing.due(RunStatus.RUNNING, NOON.plusNanos(expected)));
+  }
+
+  private static boolean isAppended(JdbcRunStore store, Append append) {
+    try {
+      store.append(append, soon());
+      return true;
+    } catch (ConflictException e) {
+      return false;
     }
   }
 
