@@ -52,8 +52,8 @@ public final class Flows {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /** Who writes the first event of a queued run: nobody who owns it. */
-
   private final TaskTree tasks;
+
   private final RunStore store;
   private final TimeSource time;
   private final Optional<Agents> agents;
@@ -257,7 +257,8 @@ public final class Flows {
     RunState before = RunState.of(found);
     requireFlow(flow, before);
     if (decisions.isEmpty() && !isToGoOn(before)) {
-      return FlowResult.of(flow, before, found, false); // taking it up would count as a vain attempt
+      return FlowResult.of(
+          flow, before, found, false); // taking it up would count as a vain attempt
     }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
@@ -437,10 +438,6 @@ public final class Flows {
 
   TaskTree tasks() {
     return tasks;
-  }
-
-  Optional<ApprovalSigner> signer() {
-    return signer;
   }
 
   Optional<Agents> agents() {
