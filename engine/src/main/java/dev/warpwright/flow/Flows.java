@@ -440,6 +440,10 @@ public final class Flows {
     return tasks;
   }
 
+  Optional<ApprovalSigner> signer() {
+    return signer;
+  }
+
   Optional<Agents> agents() {
     return agents;
   }
