@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Completeness;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
@@ -47,7 +48,7 @@ public record GenerateResult(
   public GenerateResult {
     attempts = List.copyOf(attempts);
     steps = List.copyOf(steps);
-    messages = List.copyOf(messages);
+    messages = Conversation.of(messages);
     toolResults = List.copyOf(toolResults);
   }
 

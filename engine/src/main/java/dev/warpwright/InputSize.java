@@ -1,5 +1,6 @@
 package dev.warpwright;
 
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.Image;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
@@ -10,9 +11,12 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /** How large an input is before anybody has counted its tokens. Pure, and copies no text. */
 final class InputSize {
+  private static final ToLongFunction<Message> CHARACTERS = InputSize::characters;
+
   private InputSize() {}
 
   /**
@@ -22,12 +26,7 @@ final class InputSize {
    * @param schemaCharacters the characters of the output's schema; 0 without one
    */
   static long tokens(List<Message> messages, List<ToolSpec> tools, long schemaCharacters) {
-    long characters = schemaCharacters;
-    for (Message message : messages) {
-      for (Part part : message.parts()) {
-        characters += characters(part);
-      }
-    }
+    long characters = schemaCharacters + Conversation.of(messages).sum(CHARACTERS);
     for (ToolSpec tool : tools) {
       characters +=
           tool.name().length() + tool.description().length() + tool.inputSchema().text().length();
@@ -44,6 +43,14 @@ final class InputSize {
           case OutputFormat.JsonSchema format -> format.schema().text().length();
         };
     return tokens(call.messages(), call.tools(), schemaCharacters);
+  }
+
+  private static long characters(Message message) {
+    long characters = 0;
+    for (Part part : message.parts()) {
+      characters += characters(part);
+    }
+    return characters;
   }
 
   private static long characters(Part part) {

@@ -11,6 +11,7 @@ import dev.warpwright.model.AttemptsExhaustedException;
 import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.CircuitOpenException;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
@@ -80,6 +81,7 @@ public final class Operation implements AutoCloseable {
   private final TaskScope scope;
   private final RoutePlan plan;
   private final AttemptLog attempts;
+  private final PrivateState.Views views = new PrivateState.Views();
   private int dispatches; // that count against maxTotalAttempts; denials and cache hits do
   private OptionalInt maxTokens = OptionalInt.empty(); // of the step under way
   private @Nullable Candidate winner;
@@ -215,14 +217,15 @@ public final class Operation implements AutoCloseable {
    */
   public ModelStep step(int step, List<Message> messages, OptionalInt mostTokens) {
     maxTokens = lower(request.maxTokens(), mostTokens);
-    List<Candidate> candidates = candidates(step, messages);
+    Conversation conversation = Conversation.of(messages);
+    List<Candidate> candidates = candidates(step, conversation);
     if (candidates.isEmpty()) {
       throw noEligibleTarget();
     }
     StepFailures failures = new StepFailures(step);
     try {
       for (Candidate candidate : candidates) {
-        Optional<ModelResponse> response = tryTarget(step, candidate, messages, failures);
+        Optional<ModelResponse> response = tryTarget(step, candidate, conversation, failures);
         if (response.isPresent()) {
           return won(step, candidate, response.get());
         }
@@ -287,8 +290,8 @@ public final class Operation implements AutoCloseable {
   }
 
   /** The candidates that can do what the step needs, the winner of the step before first. */
-  private List<Candidate> candidates(int step, List<Message> messages) {
-    boolean showsImages = showsImages(messages);
+  private List<Candidate> candidates(int step, Conversation messages) {
+    boolean showsImages = messages.hasImages();
     if (winner == null && !showsImages && !history.hasTools()) {
       return plan.candidates();
     }
@@ -310,15 +313,6 @@ public final class Operation implements AutoCloseable {
     return skip.isPresent();
   }
 
-  private static boolean showsImages(List<Message> messages) {
-    for (Message message : messages) {
-      if (!message.images().isEmpty()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   private boolean skippedForImages(int step, Candidate candidate) {
     boolean lacks = !candidate.capabilities().has(Capability.VISION);
     if (lacks) {
@@ -330,7 +324,7 @@ public final class Operation implements AutoCloseable {
 
   /** Calls one target until it answers or is given up; empty if it is given up. */
   private Optional<ModelResponse> tryTarget(
-      int step, Candidate candidate, List<Message> messages, StepFailures failures) {
+      int step, Candidate candidate, Conversation messages, StepFailures failures) {
     for (int retry = 0; ; retry++) {
       switch (attempt(step, candidate, retry, messages)) {
         case AttemptEnd.Answered(ModelResponse response) -> {
@@ -370,7 +364,7 @@ public final class Operation implements AutoCloseable {
     record Skipped() implements AttemptEnd {}
   }
 
-  private AttemptEnd attempt(int step, Candidate candidate, int retry, List<Message> messages) {
+  private AttemptEnd attempt(int step, Candidate candidate, int retry, Conversation messages) {
     requireNotOver(step);
     Target target = candidate.target();
     return switch (controls.circuit().tryAcquire(target)) {
@@ -393,14 +387,14 @@ public final class Operation implements AutoCloseable {
         .formatted(refusal.reason(), refusal.earliestReturn());
   }
 
-  private Dispatch prepare(int step, Candidate candidate, int retry, List<Message> messages) {
+  private Dispatch prepare(int step, Candidate candidate, int retry, Conversation messages) {
     dispatches++;
     long startNanos = settings.time().nanoTime();
     Target target = candidate.target();
     String provider = target.provider();
     Duration limit = settings.attemptTimeout(target);
     Deadline deadline = Deadline.after(settings.time(), limit).earlier(scope.deadline());
-    List<Message> visible = PrivateState.visibleTo(provider, messages);
+    Conversation visible = views.visibleTo(provider, messages);
     ObjectForm form = object.isPresent() ? object.get().form() : null;
     ObjectMode mode = form == null ? ObjectMode.AUTO : form.modeFor(candidate.capabilities());
     ModelCall call =

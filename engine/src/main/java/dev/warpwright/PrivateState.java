@@ -1,44 +1,54 @@
 package dev.warpwright;
 
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.Part;
 import dev.warpwright.model.ProviderState;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * Keeps what a provider said to itself between that provider and the log.
  *
  * <p>It is done here and not in adapters: only the gateway knows under which id an adapter is
- * registered, and an adapter that never sees another provider's state cannot send it. Pure.
+ * registered, and an adapter that never sees another provider's state cannot send it.
  */
 final class PrivateState {
   private PrivateState() {}
 
-  /** The conversation as a provider may see it: without what others said to themselves. */
-  static List<Message> visibleTo(String provider, List<Message> messages) {
-    if (isVisibleTo(provider, messages)) {
-      return messages;
+  /**
+   * What each provider may see of one conversation that grows: without what others said to
+   * themselves. Each message is looked at once for a provider. Belongs to one thread.
+   */
+  static final class Views {
+    private final Map<String, View> views = new HashMap<>();
+
+    private record View(Conversation all, Conversation visible) {}
+
+    Conversation visibleTo(String provider, Conversation all) {
+      if (!all.hasStateOfOthersThan(provider)) {
+        return all;
+      }
+      View known = views.get(provider);
+      if (known == null || !all.continues(known.all)) {
+        known = new View(Conversation.of(List.of()), Conversation.of(List.of()));
+      }
+      Conversation visible = known.visible;
+      for (int i = known.all.size(); i < all.size(); i++) {
+        visible = visible.plus(PrivateState.visibleTo(provider, all.get(i)));
+      }
+      views.put(provider, new View(all, visible));
+      return visible;
     }
-    return messages.stream()
-        .map(
-            message ->
-                new Message(
-                    message.role(),
-                    message.parts().stream().filter(part -> isVisibleTo(provider, part)).toList()))
-        .toList();
   }
 
-  private static boolean isVisibleTo(String provider, List<Message> messages) {
-    for (Message message : messages) {
-      for (Part part : message.parts()) {
-        if (!isVisibleTo(provider, part)) {
-          return false;
-        }
-      }
-    }
-    return true;
+  private static Message visibleTo(String provider, Message message) {
+    List<Part> parts =
+        message.parts().stream().filter(part -> isVisibleTo(provider, part)).toList();
+    return parts.size() == message.parts().size() ? message : new Message(message.role(), parts);
   }
 
   private static boolean isVisibleTo(String provider, Part part) {

@@ -1,5 +1,6 @@
 package dev.warpwright;
 
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.Message;
@@ -29,16 +30,16 @@ final class ToolLoop {
   private final GenerateRequest request;
   private final TimeSource time;
   private final long startNanos;
-  private final List<Message> messages;
   private final List<ModelStep> steps = new ArrayList<>(1); // mostly one
   private final List<ToolResult> toolResults = new ArrayList<>();
+  private Conversation messages;
 
   ToolLoop(Operation operation, GenerateRequest request, TimeSource time) {
     this.operation = operation;
     this.request = request;
     this.time = time;
     this.startNanos = time.nanoTime();
-    this.messages = new ArrayList<>(request.messages());
+    this.messages = Conversation.of(request.messages());
   }
 
   /** Asks and runs tools until an answer asks for none, or the steps are used up. */
@@ -46,7 +47,7 @@ final class ToolLoop {
     for (int number = 1; ; number++) {
       ModelStep step = operation.step(number, messages);
       steps.add(step);
-      messages.add(step.response().message());
+      messages = messages.plus(step.response().message());
       showAnswer(step);
       List<ToolCall> calls = step.response().message().toolCalls();
       if (calls.isEmpty()) {
@@ -56,7 +57,7 @@ final class ToolLoop {
       List<ToolResult> results = runTools(step, calls);
       results.forEach(result -> operation.show(step.step(), new StreamEvent.ToolReturned(result)));
       toolResults.addAll(results);
-      messages.add(Message.tool(results));
+      messages = messages.plus(Message.tool(results));
       if (number == request.maxSteps()) {
         return;
       }

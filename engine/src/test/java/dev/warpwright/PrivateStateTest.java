@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -84,18 +86,41 @@ final class PrivateStateTest {
 
   @Test
   void a_history_of_the_programs_own_is_filtered_alike() {
-    List<Message> history =
-        List.of(
-            Message.user("Hi"),
-            new Message(
-                Role.ASSISTANT,
-                List.of(THOUGHT, THOUGHT.issuedBy("b"), THOUGHT.issuedBy("a"), CALL)),
-            Message.user("Go on"));
+    Conversation history =
+        Conversation.of(
+            List.of(
+                Message.user("Hi"),
+                new Message(
+                    Role.ASSISTANT,
+                    List.of(THOUGHT, THOUGHT.issuedBy("b"), THOUGHT.issuedBy("a"), CALL)),
+                Message.user("Go on")));
+    PrivateState.Views views = new PrivateState.Views();
 
-    assertEquals(List.of(THOUGHT.issuedBy("a")), states(PrivateState.visibleTo("a", history)));
-    assertEquals(List.of(), states(PrivateState.visibleTo("c", history)));
-    List<Message> plain = List.of(Message.user("Hi"), Message.assistant("Hello"));
-    assertSame(plain, PrivateState.visibleTo("a", plain));
+    assertEquals(List.of(THOUGHT.issuedBy("a")), states(views.visibleTo("a", history)));
+    assertEquals(List.of(), states(views.visibleTo("c", history)));
+    Conversation plain = Conversation.of(List.of(Message.user("Hi"), Message.assistant("Hello")));
+    assertSame(plain, views.visibleTo("a", plain));
+  }
+
+  @Test
+  void what_was_filtered_of_a_conversation_is_not_looked_at_again_when_it_grows() {
+    PrivateState.Views views = new PrivateState.Views();
+    Conversation all = Conversation.of(List.of(Message.user("Hi")));
+    Conversation before = views.visibleTo("b", all);
+    for (int i = 0; i < 50; i++) {
+      all = all.plus(new Message(Role.ASSISTANT, List.of(THOUGHT.issuedBy("a"), CALL)));
+      all = all.plus(Message.user("Go on " + i));
+      Conversation seen = views.visibleTo("b", all);
+      assertEquals(List.of(), states(seen));
+      assertEquals(all.size(), seen.size());
+      assertSame(all.getLast(), seen.getLast());
+      assertTrue(i == 0 || seen.continues(before), "it goes on from what was filtered before");
+      before = seen;
+    }
+    Conversation another = Conversation.of(all.subList(0, 3)).plus(Message.user("Other"));
+
+    assertEquals(4, views.visibleTo("b", another).size());
+    assertEquals("Other", views.visibleTo("b", another).getLast().text());
   }
 
   @Test

@@ -2,6 +2,8 @@ package dev.warpwright.agent;
 
 import dev.warpwright.ModelStep;
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.LateEnds;
 import dev.warpwright.model.Attempt;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
@@ -13,7 +15,6 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.Target;
-import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
@@ -276,6 +277,7 @@ final class AgentDriver {
         .ifPresent(
             plan -> {
               limits.beforeCompaction(log.state(), operation);
+              write(List.of()); // an outcome that waits: the program's code comes next
               append(List.of(by.carryOut(plan, log.state())));
             });
   }
@@ -320,12 +322,15 @@ final class AgentDriver {
             answer.attempts()));
   }
 
-  /** Appends the answer that is kept, if there is one, and what follows from it, as one. */
+  /**
+   * Appends what waits to be written, an answer that is kept or the outcome of a tool, and what
+   * follows from it, as one. To be called, if with nothing, before code of the program may run.
+   */
   private void write(List<RunEvent> events) {
     List<RunEvent> all = new ArrayList<>(answered);
     answered.clear();
     all.addAll(events);
-    if (!all.isEmpty()) {
+    if (!all.isEmpty() || log.hasDeferred()) {
       append(all);
     }
   }
@@ -352,6 +357,7 @@ final class AgentDriver {
    * model meant the calls to overlap is not known any more.
    */
   private void settle() {
+    write(List.of());
     int step = log.state().step();
     Set<String> lapsed = doubts.lapsed(log.state().calls());
     if (!lapsed.isEmpty()) {
@@ -400,6 +406,7 @@ final class AgentDriver {
     if (!goesOn()) {
       return;
     }
+    journal.underWay.clear();
     conclude(step, runner, preflight.runs(), runner.run(preflight.runs()));
   }
 
@@ -448,7 +455,9 @@ final class AgentDriver {
         case ToolEnd.CutOff none -> journal.withdrawal(runs.get(i)).ifPresent(neverBegun::add);
       }
     }
-    write(neverBegun);
+    if (!neverBegun.isEmpty()) {
+      write(neverBegun);
+    }
     takeInCancel();
     if (operation.end(step).isEmpty()) {
       unknown.removeIf(callId -> findsOut(runner, callId));
@@ -562,9 +571,15 @@ final class AgentDriver {
     return operation.trace().attempts().stream().filter(made -> made.step() == step).toList();
   }
 
-  /** Writes intents before effects and outcomes after them. */
+  /**
+   * Writes intents before effects and outcomes after them. An outcome waits for what is written
+   * next, the intent of the next tool or the next step, if no other tool is at work meanwhile.
+   */
   private final class Journal implements ToolJournal {
     private final Set<ToolRun> written = new HashSet<>();
+
+    /** The calls of a batch that have begun and have no outcome, those without a known one too. */
+    private final Set<String> underWay = new HashSet<>();
 
     /** The intents of runs that begin now; a PURE tool has no effect and needs none. */
     List<RunEvent> intents(List<ToolRun> runs) {
@@ -591,25 +606,32 @@ final class AgentDriver {
     @Override
     public void starting(List<ToolRun> runs) {
       toolRuns += runs.size();
-      List<RunEvent> intents = intents(runs);
-      if (!intents.isEmpty()) {
-        append(intents);
-      }
+      write(intents(runs));
+      runs.forEach(run -> underWay.add(run.call().id()));
       show.starting(runs);
     }
 
     @Override
     public void ended(ToolRun run, ToolEnd.Known end) {
+      underWay.remove(run.call().id());
       if (!end.executed()) {
-        append(ToolEvents.refused(run, end));
+        came(ToolEvents.refused(run, end), end);
         return;
       }
       try {
-        append(ToolEvents.executed(run, end));
+        came(ToolEvents.executed(run, end), end);
       } catch (LimitExceededException full) {
         // It has acted, and the log must say so.
-        append(ToolEvents.executed(run, ToolEvents.shortened(end)));
+        came(ToolEvents.executed(run, ToolEvents.shortened(end)), end);
         throw full;
+      }
+    }
+
+    private void came(List<RunEvent> outcome, ToolEnd.Known end) {
+      if (underWay.isEmpty() && end.guardrail().isEmpty()) {
+        log.defer(outcome);
+      } else {
+        append(outcome);
       }
     }
 

@@ -49,7 +49,14 @@ public record AgentResult(
   }
 
   /** What is in the log of a run that this invocation did not drive. */
-  static AgentResult asItStands(RunState state, List<LoggedEvent> log) {
+  /**
+   * How a run stands that was not driven.
+   *
+   * @param state its state
+   * @param log its log
+   * @return the result
+   */
+  public static AgentResult asItStands(RunState state, List<LoggedEvent> log) {
     return new AgentResult(state, log, List.of(), 0, false, Optional.empty(), Optional.empty());
   }
 

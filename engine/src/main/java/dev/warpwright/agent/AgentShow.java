@@ -19,11 +19,11 @@ import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
-import dev.warpwright.run.RunEvent.GuardrailChecked;
-import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.ContextCompacted;
+import dev.warpwright.run.RunEvent.GuardrailChecked;
+import dev.warpwright.run.RunEvent.MemoryLoaded;
 import dev.warpwright.run.RunEvent.ModelResponded;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.StepStarted;
@@ -59,6 +59,7 @@ final class AgentShow {
   private final Consumer<RunState> onLeft;
   private final boolean watched;
   private long seen; // sequence of the last event that was looked at
+  private int step; // the last one that was begun
   private @Nullable ModelResponded answer; // of a step that has not been said to have ended
   private boolean over; // there was no room at the end of the operation
 
@@ -99,6 +100,7 @@ final class AgentShow {
     RunState state = log.state();
     hooks.runIs(state.run());
     seen = before;
+    step = state.step();
     if (watched && !state.calls().isEmpty()) {
       answer = lastAnswer(log.events());
     }
@@ -138,7 +140,7 @@ final class AgentShow {
     if (answer != null
         && log.state().calls().isEmpty()
         && log.state().status() != RunStatus.CANCELLED) {
-      stepFinished(log.state().step(), answer);
+      stepFinished(answer);
     }
     hooks.requireNoFatalFailure();
   }
@@ -153,37 +155,41 @@ final class AgentShow {
           show(
               new AgentEvent.Compaction(
                   compacted.beforeStep(), compacted.messagesBefore(), compacted.messagesAfter()));
-      case StepStarted start -> show(new StepStart(start.step()));
+      case StepStarted start -> {
+        if (answer != null) {
+          stepFinished(answer);
+        }
+        step = start.step();
+        show(new StepStart(step));
+      }
       case ModelResponded given -> {
         answer = given;
         StreamEvent.ofAnswer(given.message(), given.finishReason(), given.usage())
             .forEach(shown -> show(new Output(shown)));
       }
       case ApprovalRequested request -> show(new ApprovalRequest(request));
-      case ChildStarted begun -> show(new ToolStart(state.step(), asked(begun.callId()), 1));
+      case ChildStarted begun -> show(new ToolStart(step, asked(begun.callId()), 1));
       case ChildFinished end ->
           finished(
-              state.step(),
               new ToolResult(end.callId(), asked(end.callId()).name(), end.output(), end.failed()),
               true,
               end.duration());
       case ToolFinished end ->
           finished(
-              state.step(),
               new ToolResult(end.callId(), end.tool(), end.output(), end.error()),
               end.executed(),
               end.duration());
       case ToolReconciled verdict when verdict.verdict() != Verdict.NOT_EXECUTED ->
-          finished(state.step(), found(verdict), true, Duration.ZERO);
+          finished(found(verdict), true, Duration.ZERO);
       case RunCompleted end -> {
-        stepFinished(end.steps(), Objects.requireNonNull(answer));
+        stepFinished(Objects.requireNonNull(answer));
         show(new Output(new Finish(state.finishReason().orElseThrow(), end.usage(), true)));
       }
       default -> {} // a reader sees these otherwise, or not at all
     }
   }
 
-  private void finished(int step, ToolResult result, boolean executed, Duration duration) {
+  private void finished(ToolResult result, boolean executed, Duration duration) {
     show(
         new ToolFinish(
             step, result.callId(), result.toolName(), executed, result.error(), duration));
@@ -203,7 +209,7 @@ final class AgentShow {
         .orElseThrow();
   }
 
-  private void stepFinished(int step, ModelResponded given) {
+  private void stepFinished(ModelResponded given) {
     answer = null;
     hooks.stepFinishes(step, given);
     show(new StepFinish(step));

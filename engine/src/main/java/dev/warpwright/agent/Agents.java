@@ -4,9 +4,11 @@ import dev.warpwright.Gateway;
 import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.Hold;
+import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.ConflictException;
-import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.LimitExceededException;
@@ -18,12 +20,14 @@ import dev.warpwright.model.Redaction;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunDriver;
 import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEventCodec;
@@ -39,8 +43,6 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Feed;
-import dev.warpwright.task.Outcome;
-import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
@@ -51,7 +53,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -76,13 +77,12 @@ import org.jspecify.annotations.Nullable;
 public final class Agents {
   private static final String NAME = "agent"; // of its operations
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration STORE_PATIENCE = Duration.ofSeconds(30);
-  private static final Writer QUEUER = Writer.outside("enqueue");
 
   private final Gateway gateway;
   private final RunStore store;
   private final TimeSource time;
   private final Approvals approvals;
+  private final RunAccess access;
   private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
   private final Optional<AgentObserver> observer;
@@ -93,6 +93,7 @@ public final class Agents {
     this.store = Objects.requireNonNullElseGet(builder.store, RunStore::inMemory);
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
+    this.access = new RunAccess(store, gateway.tasks());
     this.children = new ChildRuns(this, store, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
     this.observer = Optional.ofNullable(builder.observer);
@@ -207,6 +208,34 @@ public final class Agents {
   }
 
   /**
+   * Where the logs are kept.
+   *
+   * @return the store
+   */
+  public RunStore store() {
+    return store;
+  }
+
+  /**
+   * Runs an agent as the child run of another run, which has begun it in its own log: starts it or,
+   * if it is there, joins it as {@link #run} does. What a flow does with its agents.
+   *
+   * @param parent the run that waits for it
+   * @param begun how the child began in the parent's log
+   * @param request what the agent is asked; scope, run id, key and parent are set here
+   * @return how it was left
+   */
+  public AgentResult runChild(RunKey parent, ChildStarted begun, AgentRequest.Builder request) {
+    return run(
+        request
+            .scope(parent.scope())
+            .runId(begun.childRunId())
+            .idempotencyKey("child:" + begun.childRunId())
+            .childOf(parent.runId())
+            .build());
+  }
+
+  /**
    * The runs of the store.
    *
    * @return the operator's view, with the gateway's clock and the signer of these agents
@@ -304,22 +333,7 @@ public final class Agents {
     }
     Map<String, String> fingerprint = Fingerprint.of(request);
     NewRun queued = checked(request, fingerprint);
-    Deadline deadline = Deadline.after(time, STORE_PATIENCE);
-    List<LoggedEvent> log =
-        List.of(new LoggedEvent(queued.run(), 1, QUEUER, queued.time(), queued.started()));
-    try {
-      store.adopt(log, RunState.of(log).standing(), deadline);
-      return queued.run();
-    } catch (ConflictException e) {
-      RunKey taken =
-          request
-              .idempotencyKey()
-              .flatMap(key -> store.find(request.scope(), key, deadline))
-              .orElseThrow(() -> e);
-      RunState state = RunState.of(store.load(taken, 1, deadline));
-      requireSame(state, fingerprint, OperationTrace.NONE);
-      return taken;
-    }
+    return access.enqueue(queued, state -> requireSame(state, fingerprint, OperationTrace.NONE));
   }
 
   /**
@@ -351,7 +365,7 @@ public final class Agents {
 
   /** Drives a run that a worker has taken up. */
   void drive(Agent agent, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     cancel.handsBackOn(handBack);
     var _ =
         call(
@@ -365,7 +379,7 @@ public final class Agents {
                         live,
                         taken.run(),
                         taken.owner(),
-                        OptionalLong.empty(),
+                        until -> RunLog.open(store, taken.run(), taken.owner(), time, until),
                         state -> List.of()));
   }
 
@@ -387,14 +401,18 @@ public final class Agents {
     RunKey run = new RunKey(request.scope(), request.runId().orElseThrow());
     Agent agent = request.agent();
     Invocation invocation = request.invocation();
-    Joining joining = new Joining(
-            (state, operation) -> Bindings.require(agent, state, invocation.allowsUnboundRun()), decisions);
+    Joining joining =
+        new Joining(
+            (state, operation) ->
+                Bindings.require(
+                    agent, state.run(), state.started(), invocation.allowsUnboundRun()),
+            decisions);
     invocation.requireContextOf(agent);
     RunLimits limits = new RunLimits(agent, invocation, time);
     Hooks hooks = hooks(agent);
     return hooks.around(
         () -> {
-          try (CancelWatch cancel = new CancelWatch(invocation, store, time);
+          try (CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
               Operation operation =
                   open(
                       agent,
@@ -468,7 +486,7 @@ public final class Agents {
    */
   public AgentResult resume(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return call(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
+    return call(agent, List.of(), invocation, () -> resuming(run, decisions, invocation));
   }
 
   /**
@@ -498,18 +516,13 @@ public final class Agents {
    */
   public AgentStream stream(
       Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    return stream(agent, List.of(), invocation, () -> resuming(agent, run, decisions, invocation));
+    return stream(agent, List.of(), invocation, () -> resuming(run, decisions, invocation));
   }
 
-  private Work resuming(
-      Agent agent, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+  private Work resuming(RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
-    return live -> {
-      Bindings.require(
-          agent, RunState.of(load(run, live.operation())), invocation.allowsUnboundRun());
-      return resume(live, run, OptionalLong.empty(), made);
-    };
+    return live -> resume(live, run, load(run, live.operation()), false, made);
   }
 
   /**
@@ -584,12 +597,12 @@ public final class Agents {
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
     List<LoggedEvent> whole = List.copyOf(log);
     RunState state = RunState.of(whole);
-    Bindings.require(agent, state, invocation.allowsUnboundRun());
+    Bindings.require(agent, state.run(), state.started(), invocation.allowsUnboundRun());
     requireNotCancelled(invocation, state.run());
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
       takeIn(agent, whole, state, made, live.operation());
-      return resume(live, state.run(), OptionalLong.of(state.sequence()), made);
+      return resume(live, state.run(), whole, true, made);
     };
   }
 
@@ -601,7 +614,8 @@ public final class Agents {
   /** Works on the calling thread. */
   private AgentResult call(
       Agent agent, List<Message> begun, Invocation invocation, Supplier<Work> asked) {
-    return call(agent, begun, invocation, new CancelWatch(invocation, store, time), asked);
+    return call(
+        agent, begun, invocation, new CancelWatch(invocation.cancellation(), store, time), asked);
   }
 
   private AgentResult call(
@@ -695,7 +709,7 @@ public final class Agents {
     Feed<AgentEvent, AgentResult> feed = gateway.feed(AgentEvent::weight);
     AtomicReference<@Nullable RunState> left = new AtomicReference<>();
     RunLimits limits = new RunLimits(agent, invocation, time);
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     try {
       GenerateRequest request = modelRequest(agent, begun, limits, invocation, cancel);
       Function<Operation, AgentResult> loop =
@@ -708,7 +722,8 @@ public final class Agents {
                       Feed.Writer<AgentEvent> reader = feed.writer(Function.identity());
                       AgentShow show = AgentShow.to(operation, hooks, reader, left::set);
                       return work.in(
-                              live(agent, invocation, false, operation, limits, cancel, show, hooks))
+                              live(
+                                  agent, invocation, false, operation, limits, cancel, show, hooks))
                           .of(agent);
                     }
                   });
@@ -752,14 +767,38 @@ public final class Agents {
   /**
    * Takes a run up if nobody drives it.
    *
-   * @param endsAt where its log ends, if the caller knows that
+   * @param known its log as it was just now; that of another agent is refused here, before the
+   *     store counts that the run was taken up
+   * @param whole whether the caller says that this is all of it
    */
   private AgentResult resume(
-      LiveInvocation live, RunKey run, OptionalLong endsAt, List<ApprovalDecision> decisions) {
+      LiveInvocation live,
+      RunKey run,
+      List<LoggedEvent> known,
+      boolean whole,
+      List<ApprovalDecision> decisions) {
     Operation operation = live.operation();
+    RunState state = RunState.of(known);
+    Bindings.require(live.agent(), run, state.started(), live.mayBeUnbound());
+    if (decisions.isEmpty()
+        && approvals.decided(state, List.of(), time.now()).isEmpty()
+        && causeToGoOn(live.agent(), state, approvals.areDecided(state)).isEmpty()) {
+      return asItStands(known); // to take it up without going on would count as a vain attempt
+    }
     Optional<Writer> owner = store.acquire(run, operation.deadline());
     if (owner.isPresent()) {
-      return resumeOwned(live, run, owner.get(), endsAt, state -> decisions);
+      return resumeOwned(
+          live,
+          run,
+          owner.get(),
+          until -> {
+            RunLog log = RunLog.open(store, known, owner.get(), time, until);
+            if (whole && log.state().sequence() != known.size()) {
+              throw differs(run, operation);
+            }
+            return log;
+          },
+          then -> decisions);
     }
     if (decisions.isEmpty()) {
       return asItStands(load(run, operation));
@@ -929,23 +968,24 @@ public final class Agents {
         Optional.empty());
   }
 
+  /** How the log of a run is had that is owned now. */
+  private interface Opening {
+    RunLog log(Deadline until);
+  }
+
   private AgentResult resumeOwned(
       LiveInvocation live,
       RunKey run,
       Writer owner,
-      OptionalLong endsAt,
+      Opening opening,
       Function<RunState, List<ApprovalDecision>> decisions) {
-    Operation operation = live.operation();
     return owned(
         live,
         run,
         owner,
         hold -> {
-          RunLog log = RunLog.open(store, run, owner, time, operation.deadline());
-          if (endsAt.isPresent() && endsAt.getAsLong() != log.state().sequence()) {
-            throw differs(run, operation);
-          }
-          Bindings.require(live.agent(), log.state(), live.mayBeUnbound());
+          RunLog log = opening.log(live.operation().deadline());
+          Bindings.require(live.agent(), run, log.state().started(), live.mayBeUnbound());
           live.show().begins(log, log.state().sequence());
           hold.begins(log);
           if (goOn(live, log, decisions.apply(log.state()))) {
@@ -1053,43 +1093,16 @@ public final class Agents {
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
-        return resumeOwned(live, run, owner.get(), OptionalLong.empty(), joining.decisions());
+        return resumeOwned(
+            live,
+            run,
+            owner.get(),
+            until -> RunLog.open(store, log, owner.get(), time, until),
+            joining.decisions());
       }
-      awaitRelease(run, operation);
+      access.awaitRelease(run, operation.deadline(), operation.trace());
       waited = true;
     }
-  }
-
-  /** Waits for the other driver in a task of the operation, so that all that ends it ends this. */
-  private void awaitRelease(RunKey run, Operation operation) {
-    Deadline deadline = operation.deadline();
-    Outcome<Boolean> outcome;
-    try (TaskScope waiting = tasks().open("attach", "attach to run " + run, deadline)) {
-      outcome =
-          waiting.call(
-              "wait", "wait for release", deadline, () -> store.awaitRelease(run, deadline));
-    }
-    switch (outcome) {
-      case Outcome.Success<Boolean>(Boolean released) when released -> {}
-      case Outcome.Failure<Boolean>(Error error) -> throw error;
-      case Outcome.Failure<Boolean>(RuntimeException failed) -> throw failed;
-      case Outcome.Failure<Boolean>(Throwable cause) -> throw new IllegalStateException(cause);
-      case Outcome.Cancelled<Boolean>(String reason, boolean abandoned) ->
-          throw new OperationCancelledException(
-              "The wait for run %s, which another caller drives, was cancelled (%s); the run goes on."
-                  .formatted(run, Redaction.redact(reason)),
-              null,
-              operation.trace().ofRun(run.runId()));
-      case Outcome.Success<Boolean> late -> throw stillDriven(run, operation);
-      case Outcome.TimedOut<Boolean> late -> throw stillDriven(run, operation);
-    }
-  }
-
-  private static DeadlineExceededException stillDriven(RunKey run, Operation operation) {
-    return new DeadlineExceededException(
-        "The deadline passed while run " + run + " was driven by another caller; it goes on.",
-        null,
-        operation.trace().ofRun(run.runId()));
   }
 
   private static void requireSame(RunState state, Map<String, String> asked, OperationTrace trace) {

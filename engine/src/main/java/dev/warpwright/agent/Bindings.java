@@ -6,7 +6,7 @@ import dev.warpwright.model.Target;
 import dev.warpwright.run.Harness;
 import dev.warpwright.run.RunBinding;
 import dev.warpwright.run.RunEvent.RunStarted;
-import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunKey;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,19 +23,18 @@ final class Bindings {
    *     resumed in one
    * @throws ConflictException if something differs; it shows both values
    */
-  static void require(Agent agent, RunState state, boolean mayBeUnbound) {
-    RunStarted started = state.started();
-    requireEqual(state, "agent", started.agentId(), agent.id());
-    requireEqual(state, "targets", names(started.targets()), names(agent.route().candidates()));
+  static void require(Agent agent, RunKey run, RunStarted started, boolean mayBeUnbound) {
+    requireEqual(run, "agent", started.agentId(), agent.id());
+    requireEqual(run, "targets", names(started.targets()), names(agent.route().candidates()));
     RunBinding recorded = started.binding().orElse(RunBinding.NONE);
     RunBinding now = agent.binding();
     requireSame(
-        state,
+        run,
         "harness",
         recorded.harness().map(Harness::toString),
         now.harness().map(Harness::toString),
         mayBeUnbound);
-    requireSame(state, "environment", recorded.environment(), now.environment(), mayBeUnbound);
+    requireSame(run, "environment", recorded.environment(), now.environment(), mayBeUnbound);
   }
 
   private static String names(List<Target> targets) {
@@ -43,26 +42,26 @@ final class Bindings {
   }
 
   private static void requireSame(
-      RunState state,
+      RunKey run,
       String what,
       Optional<String> recorded,
       Optional<String> now,
       boolean mayBeUnbound) {
     if (recorded.isPresent()) {
-      requireEqual(state, what, recorded.get(), now.orElse("none"));
+      requireEqual(run, what, recorded.get(), now.orElse("none"));
     } else if (now.isPresent() && !mayBeUnbound) {
       throw conflict(
           "Run %s was recorded without %s and cannot be resumed with \"%s\", unless its invocation"
-                  .formatted(state.run(), what, now.get())
+                  .formatted(run, what, now.get())
               + " says allowUnboundRun(true).");
     }
   }
 
-  private static void requireEqual(RunState state, String what, String recorded, String now) {
+  private static void requireEqual(RunKey run, String what, String recorded, String now) {
     if (!recorded.equals(now)) {
       throw conflict(
           "Run %s is bound to %s \"%s\" and cannot be resumed with \"%s\"."
-              .formatted(state.run(), what, recorded, now));
+              .formatted(run, what, recorded, now));
     }
   }
 

@@ -143,15 +143,34 @@ public final class Invocation {
   }
 
   /**
-   * The options of a child run: its time and its cancel come to it through the task tree, and its
-   * limits are those of its agent.
+   * The options of a child run of an agent: its time and its cancel come to it through the task
+   * tree, and its limits are those of its agent.
+   *
+   * @param agent the agent of the child
+   * @return the budget scope and, if it fits the agent, the context of this invocation
    */
-  Invocation ofChild(Agent agent) {
+  public Invocation ofChild(Agent agent) {
+    boolean fits = context.isPresent() && agent.contextType().stream().anyMatch(this::hasContext);
+    return ofChild(fits ? context : Optional.empty());
+  }
+
+  private boolean hasContext(Class<?> type) {
+    return type.isInstance(context.orElse(null));
+  }
+
+  /**
+   * The options of a child run of a flow, which hands them on to its own.
+   *
+   * @return the budget scope and the context of this invocation
+   */
+  public Invocation ofChild() {
+    return ofChild(context);
+  }
+
+  private Invocation ofChild(Optional<Object> given) {
     Builder child = builder();
     budgetScope.ifPresent(child::budgetScope);
-    context
-        .filter(given -> agent.contextType().filter(type -> type.isInstance(given)).isPresent())
-        .ifPresent(child::context);
+    given.ifPresent(child::context);
     return child.build();
   }
 

@@ -1,6 +1,7 @@
 package dev.warpwright.agent;
 
 import dev.warpwright.Operation;
+import dev.warpwright.drive.CancelWatch;
 import java.util.Optional;
 
 /**

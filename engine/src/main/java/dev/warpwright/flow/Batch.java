@@ -1,11 +1,8 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agent;
-import dev.warpwright.agent.AgentRequest;
-import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
-import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
@@ -15,7 +12,9 @@ import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
+import dev.warpwright.run.Standing;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.Task;
@@ -37,7 +36,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Puts any number of items through an agent, one run an item.
+ * Puts any number of items through an agent or a flow, one run an item.
  *
  * {@snippet :
  * BatchReport report =
@@ -52,8 +51,9 @@ import java.util.function.Function;
  * the others. Immutable; {@link #run} may be called any number of times, one after the other.
  *
  * @param <T> an item
+ * @param <R> what runs it: {@link Agents} or {@link Flows}
  */
-public final class Batch<T> {
+public final class Batch<T, R> {
   /** The key under which a run's metadata names its batch. */
   public static final String BATCH = "batch";
 
@@ -65,10 +65,9 @@ public final class Batch<T> {
   private static final int MAX_CONCURRENCY = 10_000;
 
   private final String key;
-  private final Agent agent;
+  private final BatchWork<T, R> work;
   private final Iterable<? extends T> items;
   private final Function<? super T, String> keyOf;
-  private final Function<? super T, String> promptOf;
   private final Function<? super T, Map<String, String>> metadataOf;
   private final Function<? super T, Invocation> invocationOf;
   private final int maxConcurrency;
@@ -77,20 +76,18 @@ public final class Batch<T> {
 
   private Batch(
       String key,
-      Agent agent,
+      BatchWork<T, R> work,
       Iterable<? extends T> items,
       Function<? super T, String> keyOf,
-      Function<? super T, String> promptOf,
       Function<? super T, Map<String, String>> metadataOf,
       Function<? super T, Invocation> invocationOf,
       int maxConcurrency,
       RunScope scope,
       Consumer<? super BatchProgress> listener) {
     this.key = key;
-    this.agent = agent;
+    this.work = work;
     this.items = items;
     this.keyOf = keyOf;
-    this.promptOf = promptOf;
     this.metadataOf = metadataOf;
     this.invocationOf = invocationOf;
     this.maxConcurrency = maxConcurrency;
@@ -111,12 +108,43 @@ public final class Batch<T> {
    * @param promptOf what the agent is asked for an item; called on the item's own thread
    * @return the batch
    */
-  public static <T> Batch<T> of(
+  public static <T> Batch<T, Agents> of(
       String key,
       Agent agent,
       Iterable<? extends T> items,
       Function<? super T, String> keyOf,
       Function<? super T, String> promptOf) {
+    return of(key, new BatchWork.OfAgent<>(agent, promptOf), items, keyOf);
+  }
+
+  /**
+   * A batch that puts items through a flow, eight at a time.
+   *
+   * @param <T> an item
+   * @param <I> what the flow is given
+   * @param key the batch's lasting key, 1 to 128 characters; the same key means the same batch
+   * @param flow the flow
+   * @param items the items; read twice for each run, first for their keys alone, and never held all
+   *     at once
+   * @param keyOf the key of an item, not blank and unique in the batch; with the batch's key it has
+   *     at most 255 characters
+   * @param inputOf what the flow is given for an item; called on the item's own thread
+   * @return the batch
+   */
+  public static <T, I> Batch<T, Flows> of(
+      String key,
+      Flow<I, ?> flow,
+      Iterable<? extends T> items,
+      Function<? super T, String> keyOf,
+      Function<? super T, ? extends I> inputOf) {
+    return of(key, new BatchWork.OfFlow<>(flow, inputOf), items, keyOf);
+  }
+
+  private static <T, R> Batch<T, R> of(
+      String key,
+      BatchWork<T, R> work,
+      Iterable<? extends T> items,
+      Function<? super T, String> keyOf) {
     if (key.isBlank() || key.length() > MAX_KEY) {
       throw invalid(
           "A batch's key must have 1 to %d characters and not be blank, but has %d."
@@ -124,10 +152,9 @@ public final class Batch<T> {
     }
     return new Batch<>(
         key,
-        Objects.requireNonNull(agent, "agent"),
+        work,
         Objects.requireNonNull(items, "items"),
         Objects.requireNonNull(keyOf, "keyOf"),
-        Objects.requireNonNull(promptOf, "promptOf"),
         item -> Map.of(),
         item -> Invocation.DEFAULT,
         8,
@@ -145,13 +172,13 @@ public final class Batch<T> {
    * @param runs 1 to 10 000; 8 by default
    * @return a copy
    */
-  public Batch<T> maxConcurrency(int runs) {
+  public Batch<T, R> maxConcurrency(int runs) {
     if (runs < 1 || runs > MAX_CONCURRENCY) {
       throw invalid(
           "maxConcurrency must be between 1 and %d, but is %d.".formatted(MAX_CONCURRENCY, runs));
     }
     return new Batch<>(
-        key, agent, items, keyOf, promptOf, metadataOf, invocationOf, runs, scope, listener);
+        key, work, items, keyOf, metadataOf, invocationOf, runs, scope, listener);
   }
 
   /**
@@ -162,13 +189,12 @@ public final class Batch<T> {
    *     {@value #ITEM} are set besides
    * @return a copy
    */
-  public Batch<T> metadata(Function<? super T, Map<String, String>> metadata) {
+  public Batch<T, R> metadata(Function<? super T, Map<String, String>> metadata) {
     return new Batch<>(
         key,
-        agent,
+        work,
         items,
         keyOf,
-        promptOf,
         metadata,
         invocationOf,
         maxConcurrency,
@@ -186,13 +212,12 @@ public final class Batch<T> {
    *     Invocation#DEFAULT} by default
    * @return a copy
    */
-  public Batch<T> invocation(Function<? super T, Invocation> invocation) {
+  public Batch<T, R> invocation(Function<? super T, Invocation> invocation) {
     return new Batch<>(
         key,
-        agent,
+        work,
         items,
         keyOf,
-        promptOf,
         metadataOf,
         invocation,
         maxConcurrency,
@@ -206,13 +231,12 @@ public final class Batch<T> {
    * @param scope {@link RunScope#DEFAULT} by default
    * @return a copy
    */
-  public Batch<T> scope(RunScope scope) {
+  public Batch<T, R> scope(RunScope scope) {
     return new Batch<>(
         key,
-        agent,
+        work,
         items,
         keyOf,
-        promptOf,
         metadataOf,
         invocationOf,
         maxConcurrency,
@@ -227,13 +251,12 @@ public final class Batch<T> {
    *     it throws is ignored
    * @return a copy
    */
-  public Batch<T> onProgress(Consumer<? super BatchProgress> listener) {
+  public Batch<T, R> onProgress(Consumer<? super BatchProgress> listener) {
     return new Batch<>(
         key,
-        agent,
+        work,
         items,
         keyOf,
-        promptOf,
         metadataOf,
         invocationOf,
         maxConcurrency,
@@ -247,38 +270,38 @@ public final class Batch<T> {
    * <p>An interrupt of the calling thread stops it: nothing new begins, running items are cancelled
    * and stay resumable, and the report says so; the interrupt flag is set again.
    *
-   * @param agents drives the runs
+   * @param on drives the runs
    * @return what became of each item
    * @throws InvalidRequestException if two items have the same key or a key is blank; no run was
    *     started
    */
-  public BatchReport run(Agents agents) {
+  public BatchReport run(R on) {
     int size = requireDistinctKeys();
-    TaskTree tree = agents.tasks();
+    TaskTree tree = work.tasks(on);
     try (TaskScope running = tree.open("batch", "batch " + key, Deadline.never())) {
-      return new Drive(agents, running, tree.time(), size).run(items.iterator());
+      return new Drive(on, running, tree.time(), size).run(items.iterator());
     }
   }
 
   /**
-   * Queues the runs of the items that have none yet, for whoever drives the agent's runs on the
-   * same store: a {@link dev.warpwright.run.Worker} of this or other processes. Blocks until each
+   * Queues the runs of the items that have none yet, for whoever drives such runs on the same
+   * store: a {@link dev.warpwright.run.Worker} of this or other processes. Blocks until each
    * is queued durably; a batch that died meanwhile is simply queued again. The items' {@link
    * #invocation} is not used, since the driver has its own.
    *
    * <p>An interrupt of the calling thread stops it; the interrupt flag is set again.
    *
-   * @param agents on the store
+   * @param on the store
    * @return the runs of the items in their order, queued now or earlier; fewer if it was
    *     interrupted
    * @throws InvalidRequestException if two items have the same key or a key is blank; nothing was
    *     queued
    * @throws WarpwrightException if an item could not be queued; others may be
    */
-  public List<RunKey> enqueue(Agents agents) {
+  public List<RunKey> enqueue(R on) {
     List<RunKey> queued = new ArrayList<>(requireDistinctKeys());
     List<Task<RunKey>> inFlight = new ArrayList<>();
-    try (TaskScope queueing = agents.tasks().open("batch", "queue batch " + key)) {
+    try (TaskScope queueing = work.tasks(on).open("batch", "queue batch " + key)) {
       Iterator<? extends T> source = items.iterator();
       while (source.hasNext() && !queueing.isCancelled()) {
         while (source.hasNext() && inFlight.size() < maxConcurrency) {
@@ -289,7 +312,7 @@ public final class Batch<T> {
                   "item",
                   "item " + itemKey,
                   Deadline.never(),
-                  () -> agents.enqueue(request(itemKey, item).build())));
+                  () -> work.enqueue(on, item, claim(itemKey, item))));
         }
         queueing.join();
         inFlight.forEach(task -> queued(task).ifPresent(queued::add));
@@ -311,14 +334,11 @@ public final class Batch<T> {
     };
   }
 
-  private AgentRequest.Builder request(String itemKey, T item) {
+  private BatchWork.Claim claim(String itemKey, T item) {
     Map<String, String> metadata = new HashMap<>(metadataOf.apply(item));
     metadata.put(BATCH, key);
     metadata.put(ITEM, itemKey);
-    return AgentRequest.builder(agent, promptOf.apply(item))
-        .scope(scope)
-        .idempotencyKey(runKey(key, itemKey))
-        .metadata(metadata);
+    return new BatchWork.Claim(scope, runKey(key, itemKey), metadata);
   }
 
   private int requireDistinctKeys() {
@@ -340,7 +360,7 @@ public final class Batch<T> {
 
   /** One run of the batch; confined to the calling thread. */
   private final class Drive {
-    private final Agents agents;
+    private final R on;
     private final TaskScope running;
     private final TimeSource time;
     private final int size;
@@ -351,8 +371,8 @@ public final class Batch<T> {
     private Usage usage = Usage.ABSENT;
     private boolean stopped;
 
-    Drive(Agents agents, TaskScope running, TimeSource time, int size) {
-      this.agents = agents;
+    Drive(R on, TaskScope running, TimeSource time, int size) {
+      this.on = on;
       this.running = running;
       this.time = time;
       this.size = size;
@@ -390,9 +410,9 @@ public final class Batch<T> {
     private Optional<BatchItem> process(String itemKey, T item) {
       long begin = time.nanoTime();
       try {
-        AgentResult result =
-            agents.run(request(itemKey, item).invocation(invocationOf.apply(item)).build());
-        return Optional.of(item(itemKey, result, since(begin)));
+        BatchWork.Ended ended =
+            work.run(on, item, claim(itemKey, item), invocationOf.apply(item));
+        return Optional.of(item(itemKey, ended, since(begin)));
       } catch (OperationCancelledException e) {
         return running.isCancelled() || Thread.currentThread().isInterrupted()
             ? Optional.empty()
@@ -439,7 +459,8 @@ public final class Batch<T> {
                 size,
                 inFlight.size(),
                 count(BatchItem.Outcome.COMPLETED),
-                count(BatchItem.Outcome.WAITING_APPROVAL)
+                count(BatchItem.Outcome.WAITING)
+                    + count(BatchItem.Outcome.WAITING_APPROVAL)
                     + count(BatchItem.Outcome.NEEDS_RECONCILIATION),
                 count(BatchItem.Outcome.FAILED),
                 count(BatchItem.Outcome.SKIPPED),
@@ -465,22 +486,23 @@ public final class Batch<T> {
     return joined;
   }
 
-  private static BatchItem item(String itemKey, AgentResult result, Duration duration) {
-    Optional<RunFailed> failure = result.state().failure();
-    boolean cancelled = result.status() == RunStatus.CANCELLED;
-    Optional<RunTimedOut> timeout = result.state().timeout();
+  private static BatchItem item(String itemKey, BatchWork.Ended ended, Duration duration) {
+    RunState state = ended.state();
+    Optional<RunFailed> failure = state.failure();
+    boolean cancelled = state.status() == RunStatus.CANCELLED;
+    Optional<RunTimedOut> timeout = state.timeout();
     return new BatchItem(
         itemKey,
-        outcome(result),
-        Optional.of(result.run()),
+        outcome(ended),
+        Optional.of(state.run()),
         cancelled
             ? Optional.of(FailureKind.CANCELLED)
             : failure.map(RunFailed::kind).or(() -> timeout.map(end -> FailureKind.DEADLINE)),
         cancelled
             ? Optional.of("The run was cancelled.")
             : failure.map(RunFailed::message).or(() -> timeout.map(Batch::message)),
-        result.state().totalUsage(),
-        work(result),
+        state.totalUsage(),
+        ended.work(),
         duration);
   }
 
@@ -488,35 +510,22 @@ public final class Batch<T> {
     return "The run ran into the timeout of its policy, " + end.limit() + ", and has ended.";
   }
 
-  private static BatchItem.Outcome outcome(AgentResult result) {
-    return switch (result.status()) {
-      case COMPLETED -> result.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
+  private static BatchItem.Outcome outcome(BatchWork.Ended ended) {
+    return switch (ended.state().status()) {
+      case COMPLETED -> ended.driven() ? BatchItem.Outcome.COMPLETED : BatchItem.Outcome.SKIPPED;
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
-      case NEEDS_RECONCILIATION, WAITING -> BatchItem.Outcome.NEEDS_RECONCILIATION;
+      case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
+      case WAITING ->
+          awaitsNobody(ended.state().standing())
+              ? BatchItem.Outcome.NEEDS_RECONCILIATION // of a child run
+              : BatchItem.Outcome.WAITING;
       case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
           BatchItem.Outcome.FAILED;
     };
   }
 
-  private static BatchItem.Work work(AgentResult result) {
-    int dispatches = 0;
-    int retries = 0;
-    int fallbacks = 0;
-    Optional<Attempt> before = Optional.empty();
-    for (Attempt attempt : result.attempts()) {
-      if (!attempt.dispatched()) {
-        continue;
-      }
-      dispatches++;
-      boolean sameStep = before.filter(last -> last.step() == attempt.step()).isPresent();
-      if (attempt.retry() > 0) {
-        retries++;
-      } else if (sameStep) {
-        fallbacks++;
-      }
-      before = Optional.of(attempt);
-    }
-    return new BatchItem.Work(dispatches, retries, fallbacks, result.toolCalls());
+  private static boolean awaitsNobody(Standing standing) {
+    return standing.due().isEmpty() && standing.signals().isEmpty();
   }
 
   /** An item that its own handle cut off. */

@@ -31,9 +31,12 @@ public record BatchItem(
   public enum Outcome {
     /** Its run completed in this invocation. */
     COMPLETED,
+    /** Its run waits for a time or a signal. */
+    WAITING,
     /** Its run waits for approvals. */
     WAITING_APPROVAL,
-    /** Its run, or a child run of it, waits for a verdict on a tool whose outcome is unknown. */
+    /** Its run, or a child run of it, waits for a verdict on a tool or a step whose outcome is
+     * unknown. */
     NEEDS_RECONCILIATION,
     /**
      * Its run failed, was cancelled or timed out, now or for good in an earlier invocation, or was
@@ -45,7 +48,7 @@ public record BatchItem(
   }
 
   /**
-   * How much was done.
+   * How much an agent did; for a flow it is {@link #NONE}.
    *
    * @param dispatches provider calls
    * @param retries provider calls that were made again on the same target

@@ -8,7 +8,7 @@ import dev.warpwright.model.Usage;
  * @param items how many items it has
  * @param running how many are being worked on
  * @param completed how many were completed in this invocation
- * @param waiting how many wait for an approval or a verdict
+ * @param waiting how many wait: for a time, a signal, an approval or a verdict
  * @param failed how many failed
  * @param skipped how many had completed before this invocation
  * @param usage the tokens of the runs of all items that are through, over all invocations

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.flow.FlowContext.Mode;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.FlowEvent.ParallelFinished;
 import dev.warpwright.run.FlowEvent.ParallelFinished.BranchEnd;
@@ -9,11 +10,15 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.Task;
 import dev.warpwright.task.TaskScope;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +37,7 @@ final class Branches<T> {
   private final List<? extends Branch<? extends T>> branches;
   private final boolean failFast;
   private final List<@Nullable BranchResult<T>> results;
+  private final Queue<FlowContext> contexts = new ConcurrentLinkedQueue<>(); // of the branches
   private Optional<Integer> failed = Optional.empty(); // the first one, if that stops the others
 
   /** What came of a branch. */
@@ -74,33 +80,70 @@ final class Branches<T> {
       if (finished.isPresent()) {
         failed = finished.get().failed();
         replay(scope, finished.get());
+      } else if (context.isStopped()) {
+        replayStopped(scope);
       } else {
         work(scope, Math.min(maxConcurrency, Math.max(1, branches.size())));
       }
+    } finally {
+      contexts.forEach(FlowContext::giveUp);
     }
-    if (failed.isEmpty() && results.stream().anyMatch(BranchResult.Left.class::isInstance)) {
-      throw Unwind.NOW;
+    if (failed.isEmpty() && !results.stream().allMatch(Branches::hasEnded)) {
+      throw drive.cutOff(); // some wait, or all were stopped from outside
+    }
+    for (int i = 0; i < results.size(); i++) {
+      if (!hasEnded(results.get(i))) {
+        drive.stopped(path(i));
+      }
     }
     if (finished.isEmpty()) {
-      if (drive.isOver()) {
+      if (drive.isOver() || context.isStopped()) {
         throw Unwind.NOW;
       }
-      drive.log.append(
-          new ParallelFinished(position, results.stream().map(Branches::end).toList(), failed));
+      if (!drive.isCancelled()) { // else branches may have ended by what is not in the log
+        drive.log.append(
+            new ParallelFinished(position, results.stream().map(Branches::end).toList(), failed));
+      }
     }
     return this;
+  }
+
+  private static boolean hasEnded(@Nullable BranchResult<?> result) {
+    return result instanceof BranchResult.Returned || result instanceof BranchResult.Threw;
+  }
+
+  private String path(int index) {
+    return position + "/" + index + "/";
   }
 
   /** One after the other; nothing of it waits. */
   private void replay(TaskScope scope, ParallelFinished finished) {
     for (int i = 0; i < branches.size(); i++) {
-      int index = i;
-      results.set(
-          i,
-          finished.ends().get(i) == BranchEnd.CANCELLED
-              ? new BranchResult.Stopped<>()
-              : result(scope.call("branch", label(i), Deadline.never(), () -> body(index, true))));
+      BranchEnd recorded = finished.ends().get(i);
+      BranchResult<T> again =
+          replay(scope, i, recorded == BranchEnd.CANCELLED ? Mode.STOPPED : Mode.ENDED);
+      if (recorded == BranchEnd.CANCELLED) {
+        again = new BranchResult.Stopped<>();
+      } else if (hasEnded(again) && end(again) != recorded) {
+        throw drive.differs(
+            position,
+            "branch %d of parallel \"%s\" as %s".formatted(i, name, recorded),
+            "branch as " + end(again));
+      }
+      results.set(i, again);
     }
+  }
+
+  /** The branches are in one that was stopped: what they registered for a cancel counts. */
+  private void replayStopped(TaskScope scope) {
+    for (int i = 0; i < branches.size(); i++) {
+      var _ = replay(scope, i, Mode.STOPPED);
+    }
+    throw Unwind.NOW;
+  }
+
+  private BranchResult<T> replay(TaskScope scope, int index, Mode mode) {
+    return result(scope.call("branch", label(index), Deadline.never(), () -> body(index, mode)));
   }
 
   private void work(TaskScope scope, int width) {
@@ -110,13 +153,14 @@ final class Branches<T> {
       while (next < branches.size() && running.size() < width && !scope.isCancelled()) {
         int index = next++;
         running.put(
-            scope.fork("branch", label(index), Deadline.never(), () -> body(index, false)), index);
+            scope.fork("branch", label(index), Deadline.never(), () -> body(index, Mode.LIVE)),
+            index);
       }
       Optional<Task<?>> done = running.isEmpty() ? Optional.empty() : scope.joinNext();
       if (done.isEmpty()) {
         break;
       }
-      int index = running.remove(done.get());
+      int index = Objects.requireNonNull(running.remove(done.get()), "forked above");
       @SuppressWarnings("unchecked") // forked above
       Task<BranchResult<T>> task = (Task<BranchResult<T>>) done.get();
       BranchResult<T> result = result(task.outcome());
@@ -134,14 +178,16 @@ final class Branches<T> {
   }
 
   /** On the branch's own thread. */
-  private BranchResult<T> body(int index, boolean ended) {
+  private BranchResult<T> body(int index, Mode mode) {
+    FlowContext own = context.branch(path(index), mode);
+    contexts.add(own);
     try {
-      FlowContext own = context.branch(position, index, ended);
-      return new BranchResult.Returned<>(branches.get(index).run(own));
+      T value = branches.get(index).run(own);
+      return own.hasLeft() ? new BranchResult.Left<>() : new BranchResult.Returned<>(value);
     } catch (Unwind unwind) {
       return new BranchResult.Left<>();
-    } catch (Exception e) {
-      return new BranchResult.Threw<>(e);
+    } catch (Exception e) { // one that came of an Unwind that was caught says nothing
+      return own.hasLeft() ? new BranchResult.Left<>() : new BranchResult.Threw<>(e);
     }
   }
 
@@ -164,12 +210,14 @@ final class Branches<T> {
 
   /** The values; throws the failure that counts. */
   List<T> values() throws Exception {
-    if (failed.isPresent()
-        && results.get(failed.get()) instanceof BranchResult.Threw<T>(Throwable cause)) {
-      if (cause instanceof Error error) {
-        throw error;
+    for (BranchResult<T> result :
+        failed.isPresent() ? Arrays.asList(results.get(failed.get())) : results) {
+      if (result instanceof BranchResult.Threw<T>(Throwable cause)) {
+        if (cause instanceof Error error) {
+          throw error;
+        }
+        throw (Exception) cause;
       }
-      throw (Exception) cause;
     }
     return results.stream().map(Branches::<T>value).toList();
   }
@@ -178,7 +226,7 @@ final class Branches<T> {
     if (result instanceof BranchResult.Returned<T>(T value)) {
       return value;
     }
-    throw Unwind.NOW;
+    throw new IllegalStateException("a branch has no value");
   }
 
   List<BranchOutcome<T>> outcomes() {
@@ -190,7 +238,7 @@ final class Branches<T> {
       case BranchResult.Returned<T>(T value) -> new BranchOutcome.Completed<>(value);
       case BranchResult.Threw<T>(Exception cause) -> new BranchOutcome.Failed<>(cause);
       case BranchResult.Threw<T>(Error cause) -> throw cause;
-      case null, default -> throw Unwind.NOW;
+      case null, default -> throw new IllegalStateException("a branch has no outcome");
     };
   }
 }

@@ -1,11 +1,14 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.AgentResult;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.StepFailedException;
+import dev.warpwright.run.ApprovalSignatures;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.FlowEvent.Observed;
 import dev.warpwright.run.FlowEvent.SignalAwaited;
@@ -18,6 +21,7 @@ import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunIds;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.Signal;
 import dev.warpwright.tool.JsonType;
 import java.time.Duration;
@@ -65,12 +69,27 @@ public final class FlowContext {
   private final Map<String, Integer> versions;
   private final Deque<Undo> compensations;
   private final Deque<Undo> onCancel;
-  private final boolean ended; // as the log has it: this branch makes no new call
+  private final Mode mode;
   private int ordinal;
   private boolean left; // by an Unwind
+  private volatile boolean givenUp; // set by the thread that started this branch
 
-  /** Something that is done to take something back. */
-  record Undo(String name, StepAction action) {}
+  /** What calls may be made. */
+  enum Mode {
+    /** All. */
+    LIVE,
+    /** Those that are recorded: the log says that this branch has ended. */
+    ENDED,
+    /** Those that are recorded and over; then this branch was stopped. */
+    STOPPED
+  }
+
+  /**
+   * Something that is done to take something back.
+   *
+   * @param after the last call before it was registered
+   */
+  record Undo(String name, StepAction action, String after) {}
 
   private FlowContext(
       FlowDrive drive,
@@ -78,39 +97,49 @@ public final class FlowContext {
       Map<String, Integer> versions,
       Deque<Undo> compensations,
       Deque<Undo> onCancel,
-      boolean ended) {
+      Mode mode) {
     this.drive = drive;
     this.path = path;
     this.versions = versions;
     this.compensations = compensations;
     this.onCancel = onCancel;
-    this.ended = ended;
+    this.mode = mode;
   }
 
   /** The context of the body; on the body's thread. */
   static FlowContext ofBody(FlowDrive drive, Deque<Undo> onCancel) {
-    return new FlowContext(drive, "", new HashMap<>(), new ArrayDeque<>(), onCancel, false);
+    return new FlowContext(drive, "", new HashMap<>(), new ArrayDeque<>(), onCancel, Mode.LIVE);
   }
 
   /** The context of what is done on a cancel. */
   static FlowContext ofCancel(FlowDrive drive) {
     return new FlowContext(
-        drive, CANCEL_PATH, new HashMap<>(), new ArrayDeque<>(), new ArrayDeque<>(), false);
+        drive, CANCEL_PATH, new HashMap<>(), new ArrayDeque<>(), new ArrayDeque<>(), Mode.LIVE);
   }
 
   /**
    * The context of a branch; on the branch's thread.
    *
-   * @param branchEnded whether the log says that the branch has ended
+   * @param branchPath where its calls are
    */
-  FlowContext branch(String position, int index, boolean branchEnded) {
+  FlowContext branch(String branchPath, Mode branchMode) {
     return new FlowContext(
-        drive,
-        position + "/" + index + "/",
-        new HashMap<>(versions),
-        new ArrayDeque<>(),
-        onCancel,
-        branchEnded);
+        drive, branchPath, new HashMap<>(versions), new ArrayDeque<>(), onCancel, branchMode);
+  }
+
+  /** Whether this is a branch that was stopped, as the log has it. */
+  boolean isStopped() {
+    return mode == Mode.STOPPED;
+  }
+
+  /** Whether its body was to be left, whatever it has made of that. */
+  boolean hasLeft() {
+    return left;
+  }
+
+  /** Nothing of this branch counts any more, whatever a thread that is left behind does. */
+  void giveUp() {
+    givenUp = true;
   }
 
   /**
@@ -167,7 +196,15 @@ public final class FlowContext {
    */
   public <T> T step(
       String name, JsonType<T> type, StepOptions options, StepFunction<? extends T> function) {
-    return type.read(journaled(name, options, step -> type.write(function.run(step))));
+    Json value = journaled(name, options, step -> type.write(function.run(step)));
+    try {
+      return type.read(value);
+    } catch (InvalidRequestException e) {
+      throw drive.differs(
+          path + ordinal,
+          "value of step \"" + name + "\"",
+          "step with a type that cannot read it (" + e.getMessage() + ")");
+    }
   }
 
   /**
@@ -257,7 +294,7 @@ public final class FlowContext {
    * @param duration how long; zero and less pass at once
    */
   public void sleep(Duration duration) {
-    timer("sleep", () -> drive.time.now().plus(duration));
+    timer("sleep", () -> drive.in(duration));
   }
 
   /**
@@ -266,7 +303,7 @@ public final class FlowContext {
    * @param instant until when, such as one that follows from {@link #now()}
    */
   public void sleepUntil(Instant instant) {
-    timer("sleepUntil", () -> instant);
+    timer("sleepUntil", () -> drive.noLater(instant));
   }
 
   private void timer(String name, Supplier<Instant> due) {
@@ -284,7 +321,7 @@ public final class FlowContext {
     leaving(
         () -> {
           if (!drive.waitUntil(at, name)) {
-            throw drive.suspend(Reason.TIMER, position);
+            throw drive.suspend(Reason.TIMER, position, position);
           }
           return true;
         });
@@ -325,8 +362,7 @@ public final class FlowContext {
       return recorded.get().received().map(received -> json.read(received.value()));
     }
     requireNotCancelled();
-    Optional<Instant> due =
-        recorded.isPresent() ? recorded.get().due() : timeout.map(drive.time.now()::plus);
+    Optional<Instant> due = recorded.isPresent() ? recorded.get().due() : timeout.map(drive::in);
     if (recorded.isEmpty()) {
       drive.log.append(new SignalAwaited(position, name, due));
       requireRecorded(position);
@@ -343,7 +379,7 @@ public final class FlowContext {
     }
     return leaving(
         () -> {
-          throw drive.suspend(Reason.SIGNAL, position);
+          throw drive.suspend(Reason.SIGNAL, position, position);
         });
   }
 
@@ -371,6 +407,7 @@ public final class FlowContext {
             "approval \"" + name + "\" of another subject",
             "approval \"" + name + "\" of this one");
       }
+      requireAuthentic(recorded.get());
       Optional<ApprovalDecided> decided = recorded.get().decision();
       if (decided.isPresent()) {
         return new Decision(
@@ -379,7 +416,7 @@ public final class FlowContext {
     }
     requireNotCancelled();
     if (recorded.isEmpty()) {
-      drive.log.append(
+      ApprovalRequested request =
           new ApprovalRequested(
               "approval_" + digest,
               "sha256:" + digest,
@@ -388,14 +425,25 @@ public final class FlowContext {
               name,
               drive.flow.version(),
               shown,
-              Optional.of(drive.time.now().plus(timeout)),
-              Optional.empty()));
+              Optional.of(drive.in(timeout)),
+              Optional.empty());
+      drive.log.append(ApprovalSignatures.sign(request, drive.signer));
       requireRecorded(position);
     }
     return leaving(
         () -> {
-          throw drive.suspend(Reason.APPROVAL, "approval_" + digest);
+          throw drive.suspend(Reason.APPROVAL, "approval_" + digest, position);
         });
+  }
+
+  /** One that was tampered with ends the drive; nothing is written. */
+  private void requireAuthentic(FlowCall.Approval approval) {
+    try {
+      ApprovalSignatures.requireAuthentic(
+          new RunState.Approval(approval.request(), approval.decision()), drive.signer);
+    } catch (InvalidRequestException e) {
+      throw drive.fail(e);
+    }
   }
 
   private String digest(String position, String name, Json subject) {
@@ -481,6 +529,42 @@ public final class FlowContext {
   }
 
   /**
+   * Runs an agent as a child run: with a log of its own, cancelled together with this run. If it
+   * waits, this run waits for it.
+   *
+   * @param agent the agent
+   * @param prompt what it is asked
+   * @return how it was left: completed
+   * @throws StepFailedException if its run failed, was cancelled or timed out; {@link
+   *     StepFailedException#kind()} says why. A resume of this run goes on with the child
+   */
+  public AgentResult agent(Agent agent, String prompt) {
+    String position = next(agent.id());
+    Optional<FlowCall.Child> recorded =
+        recorded(position, FlowCall.Child.class, "child run of", agent.id());
+    return leaving(
+        () -> new ChildCall(drive, this, position, agent.id()).ofAgent(recorded, agent, prompt));
+  }
+
+  /**
+   * Runs another flow as a child run; see {@link #agent}.
+   *
+   * @param flow the flow
+   * @param input what it is given
+   * @param <I> its type
+   * @param <O> what the flow returns
+   * @return what it returned
+   * @throws StepFailedException if its run failed, was cancelled or timed out
+   */
+  public <I, O> O child(Flow<I, O> flow, I input) {
+    String name = "flow:" + flow.id();
+    String position = next(name);
+    Optional<FlowCall.Child> recorded =
+        recorded(position, FlowCall.Child.class, "child run of", name);
+    return leaving(() -> new ChildCall(drive, this, position, name).ofFlow(recorded, flow, input));
+  }
+
+  /**
    * Chooses between versions of the code: what was written before a change goes on in the old way.
    *
    * @param changeId names the change; the same in the whole run
@@ -505,15 +589,15 @@ public final class FlowContext {
       next(changeId);
       var _ = recorded(position, FlowCall.Version.class, "version", changeId);
       version = recorded;
-    } else if (call.isPresent() || ended) {
+    } else if (call.isPresent() || mode == Mode.ENDED) {
       version = minSupported; // it passed here before the call was in the code
     } else {
       requireNotCancelled();
       next(changeId);
       var _ = recorded(position, FlowCall.Version.class, "version", changeId);
-      drive.log.append(new VersionMarked(position, changeId, current));
+      version = drive.log.journal().version(changeId).orElse(current); // another branch's
+      drive.log.append(new VersionMarked(position, changeId, version));
       requireRecorded(position);
-      version = current;
     }
     versions.put(changeId, version);
     return supported(changeId, minSupported, version);
@@ -538,7 +622,7 @@ public final class FlowContext {
    */
   public void compensate(String name, StepAction action) {
     requireUsable(name);
-    compensations.push(new Undo(name, action));
+    compensations.push(new Undo(name, action, path + ordinal));
   }
 
   /**
@@ -565,7 +649,7 @@ public final class FlowContext {
   public void onCancel(String name, StepAction action) {
     requireUsable(name);
     synchronized (onCancel) {
-      onCancel.push(new Undo(name, action));
+      onCancel.push(new Undo(name, action, path + ordinal));
     }
   }
 
@@ -592,7 +676,7 @@ public final class FlowContext {
     if (left) {
       throw drive.swallowed();
     }
-    if (drive.broken().isPresent()) {
+    if (givenUp || drive.broken().isPresent()) {
       left = true;
       throw Unwind.NOW;
     }
@@ -601,7 +685,12 @@ public final class FlowContext {
   private <C extends FlowCall> Optional<C> recorded(
       String position, Class<C> type, String kind, String name) {
     Optional<C> call = drive.recorded(position, type, kind, name);
-    if (call.isEmpty() && ended) {
+    if (mode == Mode.STOPPED
+        && (call.isEmpty() || !(call.get().isOver() || call.get() instanceof FlowCall.Parallel))) {
+      left = true;
+      throw Unwind.NOW; // here it was stopped
+    }
+    if (call.isEmpty() && mode == Mode.ENDED) {
       throw drive.differs(position, "end of the branch", kind + " \"" + name + "\"");
     }
     return call;
@@ -609,12 +698,14 @@ public final class FlowContext {
 
   /** What is not recorded does not begin any more once the run is to be cancelled. */
   void requireNotCancelled() {
-    if (drive.log.isCancelRequested() && !path.startsWith(CANCEL_PATH)) {
-      throw drive.runCancelled();
-    }
-    if (Thread.currentThread().isInterrupted()) {
-      left = true;
-      throw Unwind.NOW;
+    if (drive.isCancelled() || givenUp || Thread.currentThread().isInterrupted()) {
+      leaving(
+          () -> {
+            if (givenUp) {
+              throw Unwind.NOW;
+            }
+            throw drive.cutOff();
+          });
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -8,9 +9,11 @@ import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Signal;
 import dev.warpwright.task.Deadline;
@@ -42,43 +45,74 @@ final class FlowDrive {
   final TaskTree tasks;
   final TimeSource time;
   final Flow<?, ?> flow;
+  final Flows flows;
+  final Invocation invocation;
+  final Map<String, String> metadata; // of the run, and of its children
+  final Optional<ApprovalSigner> signer;
+  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
+
   private final RunKey run;
   private final RunStore store;
   private final Deadline deadline;
+  private final boolean undoing; // what is done on a cancel, which is not stopped by it
 
   private final Set<String> visited = ConcurrentHashMap.newKeySet();
   private final Set<String> takenSignals = ConcurrentHashMap.newKeySet();
   private final Queue<Wait> waits = new ConcurrentLinkedQueue<>();
 
+  /** Where the calls of branches are that were stopped: they need not be made again. */
+  private final Set<String> stopped = ConcurrentHashMap.newKeySet();
+
+  private volatile boolean swallowed; // an Unwind was, by the body
   private volatile boolean over; // set by the driver
+  private volatile boolean cancelAsked; // set by the driver
+  private volatile @Nullable TaskScope whole; // what the body runs in; set by the driver
 
   /** What breaks the drive, whatever the body makes of it. */
   private final AtomicReference<@Nullable WarpwrightException> broken = new AtomicReference<>();
 
   /** Something that a branch waits for. */
-  record Wait(Reason reason, String what) {}
+  record Wait(Reason reason, String what, String position) {}
 
   FlowDrive(
-      FlowLog log, Flow<?, ?> flow, TaskTree tasks, RunKey run, RunStore store, Deadline deadline) {
+      FlowLog log,
+      Flow<?, ?> flow,
+      Flows flows,
+      Invocation invocation,
+      RunState state,
+      Deadline deadline,
+      boolean undoing) {
     this.log = log;
     this.flow = flow;
-    this.tasks = tasks;
+    this.flows = flows;
+    this.invocation = invocation;
+    this.metadata = state.started().metadata();
+    this.tasks = flows.tasks();
     this.time = tasks.time();
-    this.run = run;
-    this.store = store;
+    this.run = state.run();
+    this.store = flows.store();
     this.deadline = deadline;
+    this.signer = flows.signer();
+    this.undoing = undoing;
   }
 
   String runId() {
     return run.runId();
   }
 
-  Deadline deadline() {
-    return deadline;
+  /** Told by the driver before the body begins. */
+  void runsIn(TaskScope scope) {
+    whole = scope;
   }
 
-  RunStore store() {
-    return store;
+  /** Until when the drive may take, as its caller and all around it want it. */
+  Deadline deadline() {
+    TaskScope scope = whole;
+    return scope == null ? deadline : scope.deadline();
+  }
+
+  RunKey run() {
+    return run;
   }
 
   Lookup lookup() {
@@ -121,6 +155,11 @@ final class FlowDrive {
     return why;
   }
 
+  /** Whether the body went on though it was to be left: it is the program that is wrong. */
+  boolean isSwallowed() {
+    return swallowed && broken.get() instanceof InvalidRequestException;
+  }
+
   Optional<WarpwrightException> broken() {
     return Optional.ofNullable(broken.get());
   }
@@ -130,15 +169,42 @@ final class FlowDrive {
     over = true;
   }
 
-  /** Whether the drive is cut off: then nothing more is written of what the branches do. */
-  boolean isOver() {
-    return over || deadline.hasPassed();
+  /** Somebody asked to cancel the run, which the log may not say yet. */
+  void cancelAsked() {
+    cancelAsked = true;
   }
 
-  /** Leaves the body: the run is to wait for something. */
-  Unwind suspend(Reason reason, String what) {
-    waits.add(new Wait(reason, what));
+  /** Whether the run is to be cancelled, so that nothing begins any more. */
+  boolean isCancelled() {
+    return !undoing && (cancelAsked || log.isCancelRequested());
+  }
+
+  /** Whether the drive is cut off: then nothing more is written of what the branches do. */
+  boolean isOver() {
+    TaskScope scope = whole;
+    return over
+        || deadline().hasPassed()
+        || (scope != null && scope.isCancelled() && !isCancelled()); // its caller was interrupted
+  }
+
+  /** Leaves the body, or tells it of the cancel if that is why. */
+  RuntimeException cutOff() {
+    if (isCancelled() && !over) {
+      throw runCancelled();
+    }
+    throw Unwind.NOW;
+  }
+
+  /** Leaves the body: the call is to wait for something. */
+  Unwind suspend(Reason reason, String what, String position) {
+    waits.add(new Wait(reason, what, position));
     return Unwind.NOW;
+  }
+
+  /** Nothing of a branch that was stopped is waited for, and none of its calls must be reached. */
+  void stopped(String branchPath) {
+    stopped.add(branchPath);
+    waits.removeIf(wait -> wait.position().startsWith(branchPath));
   }
 
   List<Wait> waits() {
@@ -150,6 +216,7 @@ final class FlowDrive {
     return log.journal().calls().stream()
         .filter(call -> !visited.contains(call.position()))
         .filter(call -> !call.position().startsWith(FlowContext.CANCEL_PATH))
+        .filter(call -> stopped.stream().noneMatch(call.position()::startsWith))
         .toList();
   }
 
@@ -171,6 +238,7 @@ final class FlowDrive {
   }
 
   InvalidRequestException swallowed() {
+    swallowed = true;
     return fail(
         new InvalidRequestException(
             FailureKind.INVALID_REQUEST,
@@ -203,16 +271,40 @@ final class FlowDrive {
         return true;
       }
     }
-    throw Unwind.NOW; // stopped
+    throw cutOff();
   }
 
   /**
    * Takes the oldest signal of a name that was not consumed, and that no other branch has taken.
    */
   Optional<Signal> takeSignal(String name) {
-    return store.signals(run, deadline).stream()
+    return signals().stream()
         .filter(signal -> signal.name().equals(name))
         .filter(signal -> takenSignals.add(signal.id()))
         .findFirst();
+  }
+
+  private List<Signal> signals() {
+    try {
+      return store.signals(run, deadline());
+    } catch (WarpwrightException e) {
+      fail(e); // the body must not go another way because the store did not answer
+      throw Unwind.NOW;
+    }
+  }
+
+  /** A time from now on, not later than all that a log can hold. */
+  Instant in(Duration wait) {
+    Instant now = time.now();
+    return wait.compareTo(Duration.between(now, FOREVER)) > 0
+        ? FOREVER
+        : wait.isNegative() ? now : now.plus(wait);
+  }
+
+  /** A time, or the last one that a log can hold. */
+  Instant noLater(Instant instant) {
+    return instant.isAfter(FOREVER)
+        ? FOREVER
+        : instant.isBefore(Instant.EPOCH) ? Instant.EPOCH : instant;
   }
 }

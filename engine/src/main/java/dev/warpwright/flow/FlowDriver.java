@@ -1,9 +1,12 @@
 package dev.warpwright.flow;
 
-import dev.warpwright.agent.CancelWatch;
+import dev.warpwright.agent.Invocation;
+import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
@@ -11,6 +14,7 @@ import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.FlowCall;
+import dev.warpwright.run.Position;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
@@ -18,7 +22,6 @@ import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
@@ -40,25 +43,30 @@ final class FlowDriver<I, O> {
   private final RunLog log;
   private final FlowLog shared;
   private final FlowDrive drive;
+  private final Flows flows;
+  private final Invocation invocation;
   private final TaskTree tasks;
   private final Deadline deadline;
   private final CancelWatch cancel;
-  private final Deque<FlowContext.Undo> onCancel = new ArrayDeque<>();
+  private final Deque<FlowContext.Undo> onCancel = new ArrayDeque<>(); // guarded by itself
+  private @Nullable FlowContext context; // set by the body's thread, read when that has ended
 
   FlowDriver(
       Flow<I, O> flow,
       RunLog log,
-      TaskTree tasks,
-      RunStore store,
+      Flows flows,
+      Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
     this.flow = flow;
     this.log = log;
     this.shared = new FlowLog(log);
-    this.tasks = tasks;
+    this.flows = flows;
+    this.invocation = invocation;
+    this.tasks = flows.tasks();
     this.deadline = deadline;
     this.cancel = cancel;
-    this.drive = new FlowDrive(shared, flow, tasks, log.state().run(), store, deadline);
+    this.drive = new FlowDrive(shared, flow, flows, invocation, log.state(), deadline, false);
   }
 
   /**
@@ -71,9 +79,7 @@ final class FlowDriver<I, O> {
   void drive() {
     Outcome<Json> outcome = runBody();
     shared.close();
-    if (log.hasFailed()) {
-      throw cause(outcome).orElseGet(() -> new IllegalStateException("The log failed."));
-    }
+    requireWritable(shared);
     if (cancel.isLost()) {
       throw new ConflictException(
           "The driver of run %s lost its lease; another one goes on with it."
@@ -81,75 +87,97 @@ final class FlowDriver<I, O> {
           null,
           OperationTrace.NONE.ofRun(drive.runId()));
     }
+    drive
+        .broken()
+        .filter(broken -> !drive.isSwallowed())
+        .ifPresent(
+            broken -> {
+              throw broken;
+            });
     if (cancel.isRequested() && log.state().cancellation().isEmpty()) {
       log.refresh();
     }
-    if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
-      endCancel();
-      return;
-    }
-    if (cancel.isHandedBack()) {
+    if (cancel.isHandedBack() && !isThrough(outcome)) {
       throw new OperationCancelledException(
           "The run " + log.state().run() + " was handed back; another driver goes on with it.",
           null,
           OperationTrace.NONE.ofRun(drive.runId()));
     }
-    drive
-        .broken()
-        .filter(NonDeterminismException.class::isInstance)
-        .ifPresent(
-            broken -> {
-              throw broken;
-            });
-    conclude(outcome);
+    if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
+      endCancel();
+    } else {
+      conclude(outcome);
+    }
+  }
+
+  /** Throws what made the log unusable, if it is. */
+  private static void requireWritable(FlowLog used) {
+    switch (used.failure().orElse(null)) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case Throwable impossible -> throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Whether the body has returned without having been told to leave. */
+  private boolean isThrough(Outcome<Json> outcome) {
+    return outcome instanceof Outcome.Success && !hasLeft();
+  }
+
+  private boolean hasLeft() {
+    return context != null && context.hasLeft();
   }
 
   private Outcome<Json> runBody() {
     try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), deadline);
-        Cancellation.Registration stop =
+        Cancellation.Registration _ =
             cancel
                 .handle()
                 .onCancel(
                     reason -> {
-                      if (!cancel.isRequested()) {
+                      if (cancel.isRequested()) {
+                        drive.cancelAsked();
+                      } else {
                         drive.ends();
                       }
                       scope.cancel(reason);
                     })) {
+      drive.runsIn(scope);
       return scope.call("body", flow.id(), Deadline.never(), this::body);
     }
   }
 
   /** On the body's own thread. */
   private Json body() throws Exception {
-    I input = flow.input().read(log.state().started().input().orElseThrow());
-    return flow.output().write(flow.body().run(FlowContext.ofBody(drive, onCancel), input));
+    FlowContext own = FlowContext.ofBody(drive, onCancel);
+    context = own;
+    return flow.output().write(flow.body().run(own, input()));
   }
 
-  private static Optional<RuntimeException> cause(Outcome<Json> outcome) {
-    return outcome instanceof Outcome.Failure<Json>(RuntimeException failure)
-        ? Optional.of(failure)
-        : Optional.empty();
+  private I input() {
+    try {
+      return flow.input().read(log.state().started().input().orElseThrow());
+    } catch (InvalidRequestException e) {
+      throw drive.differs(
+          "0", "input", "input of a type that cannot read it (" + e.getMessage() + ")");
+    }
   }
 
   /** Writes down how the body was left. */
   private void conclude(Outcome<Json> outcome) {
     Optional<WarpwrightException> broken = drive.broken();
     switch (outcome) {
-      case Outcome.Success<Json>(Json value) when broken.isEmpty() && drive.waits().isEmpty() -> {
-        drive.notReached().stream()
-            .findFirst()
-            .ifPresent(
-                call -> {
-                  throw drive.notReached(call);
-                });
-        end(new RunCompleted(value));
+      case Outcome.Success<Json> hidden when broken.isPresent() -> failed(broken.get());
+      case Outcome.Failure<Json> hidden when broken.isPresent() -> failed(broken.get());
+      case Outcome.Failure<Json>(Unwind unwind) -> left();
+      case Outcome.Failure<Json> wrapped when hasLeft() -> left();
+      case Outcome.Success<Json> swallowed when hasLeft() -> left();
+      case Outcome.Success<Json>(Json value) -> {
+        requireAllReached();
+        complete(value);
       }
-      case Outcome.Failure<Json>(Unwind unwind) when broken.isEmpty() -> left();
-      case Outcome.Success<Json> swallowed when broken.isEmpty() -> left();
-      case Outcome.Failure<Json>(Throwable thrown) ->
-          failed(broken.<Throwable>map(e -> e).orElse(thrown));
-      case Outcome.Success<Json> hidden -> failed(broken.orElseThrow());
+      case Outcome.Failure<Json>(Throwable thrown) -> failed(thrown);
       case Outcome.TimedOut<Json> late ->
           end(failure(FailureKind.DEADLINE, "The deadline of the invocation passed.", null));
       case Outcome.Cancelled<Json> stopped -> cutOff(stopped.reason());
@@ -160,7 +188,7 @@ final class FlowDriver<I, O> {
   private void left() {
     List<FlowDrive.Wait> waits = drive.waits();
     if (drive.isOver() || waits.isEmpty()) {
-      if (deadline.hasPassed()) {
+      if (drive.deadline().hasPassed()) {
         end(failure(FailureKind.DEADLINE, "The deadline of the invocation passed.", null));
         return;
       }
@@ -170,7 +198,7 @@ final class FlowDriver<I, O> {
     Reason reason =
         waits.stream()
             .map(FlowDrive.Wait::reason)
-            .min(Comparator.comparing(FlowDriver::rank))
+            .min(Comparator.comparingInt(FlowDriver::rank))
             .get();
     List<String> awaited =
         waits.stream()
@@ -201,12 +229,13 @@ final class FlowDriver<I, O> {
       end(failure(FailureKind.INTERNAL, "Unexpected " + error.getClass().getName() + ".", null));
       throw error;
     }
-    String position = thrown instanceof StepFailedException step ? step.position() : null;
-    if (position == null) {
-      for (FlowCall call : drive.notReached()) {
-        throw drive.notReached(call);
-      }
+    if (drive.broken().isEmpty()) {
+      requireAllReached();
     }
+    String position =
+        thrown instanceof StepFailedException step && isLast(step.position())
+            ? step.position()
+            : null;
     FailureKind kind =
         thrown instanceof WarpwrightException known ? known.kind() : FailureKind.INTERNAL;
     String message =
@@ -214,6 +243,40 @@ final class FlowDriver<I, O> {
             ? String.valueOf(thrown.getMessage())
             : "The flow threw " + thrown.getClass().getName() + ".";
     end(failure(kind, message, position));
+  }
+
+  /**
+   * Whether nothing was called after a step and the parallels around it: else the body has dealt
+   * with its failure, and making it again would lead another way than the log goes.
+   */
+  private boolean isLast(String position) {
+    String at = position;
+    while (true) {
+      int cut = at.lastIndexOf('/');
+      String path = at.substring(0, cut + 1);
+      int next = Integer.parseInt(at.substring(cut + 1)) + 1;
+      if (shared.journal().at(path + next).isPresent()) {
+        return false;
+      }
+      if (cut < 0) {
+        return true;
+      }
+      at = at.substring(0, at.lastIndexOf('/', cut - 1)); // the parallel around it
+    }
+  }
+
+  private void requireAllReached() {
+    for (FlowCall call : drive.notReached()) {
+      throw drive.notReached(call);
+    }
+  }
+
+  private void complete(Json value) {
+    try {
+      end(new RunCompleted(value));
+    } catch (LimitExceededException tooLarge) {
+      end(failure(FailureKind.LIMIT, String.valueOf(tooLarge.getMessage()), null));
+    }
   }
 
   private void cutOff(String reason) {
@@ -256,18 +319,23 @@ final class FlowDriver<I, O> {
   /** Takes back what was registered for a cancel, each as a step, and ends the run. */
   private void endCancel() {
     FlowLog writer = new FlowLog(log);
-    FlowDrive undoing =
-        new FlowDrive(writer, flow, tasks, log.state().run(), drive.store(), deadline);
+    FlowDrive undoing = new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, true);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
+      undoing.runsIn(scope);
       Outcome<@Nullable Void> outcome =
           scope.call("cancel", flow.id(), Deadline.never(), () -> undo(undoing));
       writer.close();
-      if (log.hasFailed()) {
-        throw outcome instanceof Outcome.Failure(RuntimeException failure)
-            ? failure
-            : new IllegalStateException("The log failed.");
+      requireWritable(writer);
+      undoing
+          .broken()
+          .ifPresent(
+              broken -> {
+                throw broken;
+              });
+      if (outcome instanceof Outcome.Failure(Error error) && !(error instanceof Unwind)) {
+        throw error;
       }
-      if (outcome instanceof Outcome.Success || outcome instanceof Outcome.Failure) {
+      if (!undoing.isOver()) { // else the next driver goes on with it
         log.append(log.endOfCancel(List.of()));
       }
     }
@@ -275,8 +343,7 @@ final class FlowDriver<I, O> {
 
   private @Nullable Void undo(FlowDrive undoing) {
     FlowContext context = FlowContext.ofCancel(undoing);
-    while (!onCancel.isEmpty()) {
-      FlowContext.Undo next = onCancel.pop();
+    for (FlowContext.Undo next : undos()) {
       try {
         context.run(next.name(), next.action());
       } catch (StepFailedException recorded) {
@@ -284,5 +351,14 @@ final class FlowDriver<I, O> {
       }
     }
     return null;
+  }
+
+  /** Last first; of branches, whose order differs from drive to drive, by their positions. */
+  private List<FlowContext.Undo> undos() {
+    synchronized (onCancel) { // a branch that was left behind may still register something
+      return onCancel.stream()
+          .sorted((one, other) -> Position.compare(other.after(), one.after()))
+          .toList();
+    }
   }
 }

@@ -6,6 +6,7 @@ import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunLog;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,19 +22,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlowLog {
   private final RunLog log;
-  private final FlowJournal journal;
   private final Queue<Entry> queue = new ConcurrentLinkedQueue<>();
 
   /** How many entries are not answered; who raises it from 0 writes until it is 0 again. */
   private final AtomicInteger unanswered = new AtomicInteger();
 
-  private volatile boolean closed; // then nobody but the driver writes
+  /** Only whoever writes for the others changes these. */
+  private volatile FlowJournal journal;
+
   private volatile boolean cancelRequested; // as the log says
+  private volatile boolean closed; // then nobody but the driver writes
+  private volatile @Nullable Throwable failure; // after which nothing can be written
 
   /** Events of one branch, all or none. */
   private static final class Entry {
     final List<RunEvent> events;
     final Thread waiter = Thread.currentThread();
+    boolean closes; // set before it is queued
     private @Nullable Throwable failure; // set before done
     private volatile boolean done;
 
@@ -67,7 +72,7 @@ final class FlowLog {
 
   /** What is recorded; may be asked by any branch. */
   FlowJournal journal() {
-    return log.state().flow().orElse(journal);
+    return journal;
   }
 
   /** Whether a request to cancel the run is in the log, as far as it was read. */
@@ -78,24 +83,27 @@ final class FlowLog {
   /**
    * Adds events; returns when they are durable. Where somebody asked to cancel the run before, what
    * would begin is left out.
+   *
+   * @throws LimitExceededException if they do not fit into the run's state
+   * @throws Unwind if the log failed, or is closed: the body must not go on
    */
   void append(RunEvent... events) {
-    if (closed) {
-      throw Unwind.NOW;
+    Throwable refused = add(new Entry(List.of(events)));
+    switch (refused) {
+      case null -> {}
+      case LimitExceededException e -> throw e;
+      default -> throw Unwind.NOW;
     }
-    Entry entry = new Entry(List.of(events));
+  }
+
+  private @Nullable Throwable add(Entry entry) {
     queue.add(entry);
     if (unanswered.getAndIncrement() == 0) {
       writeAll();
     } else {
       entry.await();
     }
-    switch (entry.failure) {
-      case null -> {}
-      case RuntimeException e -> throw e;
-      case Error e -> throw e;
-      case Throwable impossible -> throw new IllegalStateException(impossible);
-    }
+    return entry.failure;
   }
 
   private void writeAll() {
@@ -111,9 +119,18 @@ final class FlowLog {
   }
 
   private void write(List<Entry> batch) {
+    if (closed || failure != null) {
+      batch.forEach(entry -> entry.settle(Unwind.NOW));
+      return;
+    }
     try {
-      log.append(batch.stream().flatMap(entry -> entry.events.stream()).toList());
+      List<RunEvent> events = batch.stream().flatMap(entry -> entry.events.stream()).toList();
+      if (!events.isEmpty()) {
+        log.append(events);
+      }
+      journal = log.state().flow().orElseThrow();
       cancelRequested = log.state().cancellation().isPresent();
+      closeIfAsked(batch);
       batch.forEach(entry -> entry.settle(null));
     } catch (LimitExceededException e) {
       if (batch.size() == 1) {
@@ -122,12 +139,30 @@ final class FlowLog {
         batch.forEach(entry -> write(List.of(entry)));
       }
     } catch (RuntimeException | Error e) {
+      failure = e;
+      closeIfAsked(batch);
       batch.forEach(entry -> entry.settle(e));
     }
   }
 
-  /** Refuses what a thread that was left behind would still write. */
+  private void closeIfAsked(List<Entry> batch) {
+    if (batch.stream().anyMatch(entry -> entry.closes)) {
+      closed = true;
+    }
+  }
+
+  /**
+   * Refuses what a thread that was left behind would still write; returns when no other thread uses
+   * the log any more.
+   */
   void close() {
-    closed = true;
+    Entry last = new Entry(List.of());
+    last.closes = true;
+    var _ = add(last);
+  }
+
+  /** Why nothing can be written any more, if that is so. */
+  Optional<Throwable> failure() {
+    return Optional.ofNullable(failure);
   }
 }

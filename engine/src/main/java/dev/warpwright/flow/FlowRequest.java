@@ -25,6 +25,7 @@ public final class FlowRequest<I, O> {
   private final Optional<String> idempotencyKey;
   private final Invocation invocation;
   private final Map<String, String> metadata;
+  private final Optional<String> parent;
 
   private FlowRequest(Builder<I, O> builder) {
     this.flow = builder.flow;
@@ -34,6 +35,7 @@ public final class FlowRequest<I, O> {
     this.idempotencyKey = Optional.ofNullable(builder.idempotencyKey);
     this.invocation = builder.invocation;
     this.metadata = builder.metadata;
+    this.parent = Optional.ofNullable(builder.parent);
   }
 
   /**
@@ -77,6 +79,10 @@ public final class FlowRequest<I, O> {
     return metadata;
   }
 
+  Optional<String> parent() {
+    return parent;
+  }
+
   /** Shows the flow; the input may be private. */
   @Override
   public String toString() {
@@ -97,6 +103,7 @@ public final class FlowRequest<I, O> {
     private @Nullable String idempotencyKey;
     private Invocation invocation = Invocation.DEFAULT;
     private Map<String, String> metadata = Map.of();
+    private @Nullable String parent;
 
     private Builder(Flow<I, O> flow, I input) {
       this.flow = Objects.requireNonNull(flow, "flow");
@@ -161,6 +168,12 @@ public final class FlowRequest<I, O> {
      */
     public Builder<I, O> metadata(Map<String, String> metadata) {
       this.metadata = Map.copyOf(metadata);
+      return this;
+    }
+
+    /** Makes the run a child of another one. */
+    Builder<I, O> childOf(String runId) {
+      this.parent = runId;
       return this;
     }
 

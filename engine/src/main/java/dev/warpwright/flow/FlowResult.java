@@ -14,17 +14,20 @@ import java.util.Optional;
  *
  * @param state where the run stands
  * @param log all its events
+ * @param driven whether this call drove the run, and did not find it as it is
  * @param output what the flow returned, if it completed
  * @param <O> its type
  */
-public record FlowResult<O>(RunState state, List<LoggedEvent> log, Optional<O> output) {
+public record FlowResult<O>(
+    RunState state, List<LoggedEvent> log, boolean driven, Optional<O> output) {
   /** Copies the list. */
   public FlowResult {
     log = List.copyOf(log);
   }
 
-  static <O> FlowResult<O> of(Flow<?, O> flow, RunState state, List<LoggedEvent> log) {
-    return new FlowResult<>(state, log, state.output().map(flow.output()::read));
+  static <O> FlowResult<O> of(
+      Flow<?, O> flow, RunState state, List<LoggedEvent> log, boolean driven) {
+    return new FlowResult<>(state, log, driven, state.output().map(flow.output()::read));
   }
 
   /**

@@ -1,8 +1,10 @@
 package dev.warpwright.flow;
 
-import dev.warpwright.agent.CancelWatch;
-import dev.warpwright.agent.Hold;
+import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.Hold;
+import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
@@ -10,6 +12,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
@@ -47,25 +50,57 @@ import java.util.function.Supplier;
 public final class Flows {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+  /** Who writes the first event of a queued run: nobody who owns it. */
+
   private final TaskTree tasks;
   private final RunStore store;
   private final TimeSource time;
+  private final Optional<Agents> agents;
+  private final RunAccess access;
 
-  private Flows(TaskTree tasks, RunStore store) {
+  private final Optional<ApprovalSigner> signer;
+
+  private Flows(
+      TaskTree tasks, RunStore store, Optional<Agents> agents, Optional<ApprovalSigner> signer) {
+    this.agents = agents;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
+    this.access = new RunAccess(store, tasks);
+    this.signer = signer;
   }
 
   /**
-   * Flows whose runs are in a store.
+   * Flows that can run agents, in the same store as those.
+   *
+   * @param agents run the agents of flows
+   * @return the flows
+   */
+  public static Flows on(Agents agents) {
+    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Optional.empty());
+  }
+
+  /**
+   * Flows without agents whose runs are in a store.
    *
    * @param tasks the tree that their tasks are part of
    * @param store keeps the logs
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store);
+    return new Flows(tasks, store, Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * The same flows, whose approvals are signed: a request or a decision that another signer, or
+   * nobody, has signed is refused, and the run stays as it is. Whoever decides from outside needs
+   * the signer too, see {@link dev.warpwright.run.Runs#signedBy}.
+   *
+   * @param approvalSigner signs and verifies
+   * @return a copy of these flows
+   */
+  public Flows signedBy(ApprovalSigner approvalSigner) {
+    return new Flows(tasks, store, agents, Optional.of(approvalSigner));
   }
 
   /**
@@ -94,24 +129,9 @@ public final class Flows {
    */
   public <I, O> FlowResult<O> run(FlowRequest<I, O> request) {
     Flow<I, O> flow = request.flow();
-    Json input = flow.input().write(request.input());
-    Map<String, String> fingerprint =
-        Map.of(
-            "flow", Digest.of(flow.id()),
-            "input", Digest.of(input.canonical()));
-    RunKey run = new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time)));
-    NewRun fresh =
-        new NewRun(
-            run,
-            time.now(),
-            RunStarted.ofFlow(
-                flow.id(),
-                flow.version(),
-                fingerprint,
-                request.idempotencyKey(),
-                input,
-                request.metadata()));
-    RunLog.requireFits(fresh.started());
+    NewRun fresh = fresh(request);
+    RunKey run = fresh.run();
+    Map<String, String> fingerprint = fresh.started().fingerprint();
     Deadline deadline = deadline(request.invocation());
     return switch (store.create(fresh, deadline)) {
       case RunStore.Claim.Won(Writer owner) ->
@@ -119,19 +139,94 @@ public final class Flows {
               flow,
               run,
               owner,
-              new CancelWatch(request.invocation(), store, time),
+              request.invocation(),
+              new CancelWatch(request.invocation().cancellation(), store, time),
               () -> RunLog.created(store, fresh, owner, time, deadline),
               List.of(),
               deadline);
-      case RunStore.Claim.Taken(RunKey taken) -> {
-        RunState state = RunState.of(store.load(taken, 1, deadline));
-        if (!state.started().fingerprint().equals(fingerprint)) {
-          throw conflict(
-              "The idempotency key belongs to run %s of another flow or input.".formatted(taken));
-        }
-        yield resume(flow, taken, List.of(), request.invocation());
-      }
+      case RunStore.Claim.Taken(RunKey taken) -> join(request, taken, fingerprint, deadline);
     };
+  }
+
+  /**
+   * Joins the run that has the key: waits for its driver, or drives it on if that has gone. A run
+   * that was waited for is taken as its driver left it.
+   */
+  private <O> FlowResult<O> join(
+      FlowRequest<?, O> request, RunKey run, Map<String, String> fingerprint, Deadline deadline) {
+    boolean waited = false;
+    while (true) {
+      List<LoggedEvent> log = store.load(run, 1, deadline);
+      RunState state = RunState.of(log);
+      requireSame(state, fingerprint);
+      boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
+      boolean decided = Decisions.areAllMade(state, time.now());
+      if (leaveIt || causeToGoOn(state, decided).isEmpty()) {
+        return FlowResult.of(request.flow(), state, log, false);
+      }
+      Optional<Writer> owner = store.acquire(run, deadline);
+      if (owner.isPresent()) {
+        return owned(
+            request.flow(),
+            run,
+            owner.get(),
+            request.invocation(),
+            new CancelWatch(request.invocation().cancellation(), store, time),
+            () -> RunLog.open(store, run, owner.get(), time, deadline),
+            List.of(),
+            deadline);
+      }
+      access.awaitRelease(run, deadline, OperationTrace.NONE);
+      waited = true;
+    }
+  }
+
+  private static void requireSame(RunState state, Map<String, String> fingerprint) {
+    if (!state.started().fingerprint().equals(fingerprint)) {
+      throw conflict(
+          "The idempotency key belongs to run %s of another flow or input.".formatted(state.run()));
+    }
+  }
+
+  /**
+   * Queues a run: a {@link dev.warpwright.run.Worker} of any process on the store, or a caller that
+   * asks under the same key, begins it. Returns as soon as that is durable.
+   *
+   * @param request what is asked; its invocation must be {@link Invocation#DEFAULT}
+   * @return the run; under a key that belongs to the same request already, that one
+   * @throws InvalidRequestException if the input cannot be written as JSON; nothing was queued
+   * @throws ConflictException if the key belongs to another flow or input, or the run id exists
+   */
+  public RunKey enqueue(FlowRequest<?, ?> request) {
+    if (request.invocation() != Invocation.DEFAULT) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A request that is queued has no invocation: its options are given to the driver.");
+    }
+    NewRun fresh = fresh(request);
+    return access.enqueue(fresh, state -> requireSame(state, fresh.started().fingerprint()));
+  }
+
+  private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Flow<I, ?> flow = request.flow();
+    Json input = flow.input().write(request.input());
+    NewRun fresh =
+        new NewRun(
+            new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time))),
+            time.now(),
+            RunStarted.ofFlow(
+                flow.id(),
+                flow.version(),
+                Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+                request.idempotencyKey(),
+                input,
+                request.metadata(),
+                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+                    ? Optional.empty()
+                    : Optional.of(flow.maxStateBytes()),
+                request.parent()));
+    RunLog.requireFits(fresh.started());
+    return fresh;
   }
 
   /**
@@ -158,16 +253,21 @@ public final class Flows {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
-    requireFlow(flow, RunState.of(found));
+    RunState before = RunState.of(found);
+    requireFlow(flow, before);
+    if (decisions.isEmpty() && !isToGoOn(before)) {
+      return FlowResult.of(flow, before, found, false); // taking it up would count as a vain attempt
+    }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
-      return FlowResult.of(flow, RunState.of(found), found);
+      return FlowResult.of(flow, before, found, false);
     }
     return owned(
         flow,
         run,
         owner.get(),
-        new CancelWatch(invocation, store, time),
+        invocation,
+        new CancelWatch(invocation.cancellation(), store, time),
         () -> RunLog.open(store, run, owner.get(), time, deadline),
         decisions,
         deadline);
@@ -175,7 +275,7 @@ public final class Flows {
 
   /** Drives a run that a worker has taken up. */
   void drive(Flow<?, ?> flow, DueRuns.Taken taken, Invocation invocation, Cancellation handBack) {
-    CancelWatch cancel = new CancelWatch(invocation, store, time);
+    CancelWatch cancel = new CancelWatch(invocation.cancellation(), store, time);
     cancel.handsBackOn(handBack);
     Deadline deadline = deadline(invocation);
     var _ =
@@ -183,6 +283,7 @@ public final class Flows {
             flow,
             taken.run(),
             taken.owner(),
+            invocation,
             cancel,
             () -> RunLog.open(store, taken.run(), taken.owner(), time, deadline),
             List.of(),
@@ -194,6 +295,7 @@ public final class Flows {
       Flow<?, O> flow,
       RunKey run,
       Writer owner,
+      Invocation invocation,
       CancelWatch watch,
       Supplier<RunLog> opened,
       List<ApprovalDecision> decisions,
@@ -204,13 +306,17 @@ public final class Flows {
       RunLog log = opened.get();
       requireFlow(flow, log.state());
       hold.begins(log);
+      long found = log.state().sequence();
       goOn(log, decisions);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
-        new FlowDriver<>(flow, log, tasks, store, deadline, cancel).drive();
+        do { // again if what it was about to wait for was there before it could
+          new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
+        } while (log.state().status() == RunStatus.RUNNING);
       }
       hold.ends();
-      return FlowResult.of(flow, log.state(), log.events());
+      boolean driven = found == 1 || log.state().sequence() > found;
+      return FlowResult.of(flow, log.state(), log.events(), driven);
     }
   }
 
@@ -220,9 +326,8 @@ public final class Flows {
     if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
       return; // it has just been created
     }
-    List<RunEvent> events = Decisions.events(state, decisions, time.now(), Optional.empty());
-    boolean all = events.size() == state.pendingApprovals().size();
-    causeToGoOn(state, all).map(RunResumed::new).ifPresent(events::add);
+    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
+    causeToGoOn(state, !events.isEmpty()).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
       log.append(events);
     }
@@ -237,6 +342,16 @@ public final class Flows {
     }
   }
 
+  private boolean isToGoOn(RunState state) {
+    boolean expired =
+        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt()));
+    return causeToGoOn(state, expired).isPresent();
+  }
+
+  private boolean hasPassed(Optional<Instant> end) {
+    return end.filter(passed -> !time.now().isBefore(passed)).isPresent();
+  }
+
   private Optional<String> causeToGoOn(RunState state, boolean decided) {
     return switch (state.status()) {
       case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
@@ -244,7 +359,8 @@ public final class Flows {
       case QUEUED -> Optional.of("it was queued");
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
-      case WAITING_APPROVAL -> decided ? Optional.of("approvals were decided") : Optional.empty();
+      case WAITING_APPROVAL ->
+          decided || isOver(state) ? Optional.of("an approval was decided") : Optional.empty();
       case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
@@ -253,10 +369,21 @@ public final class Flows {
 
   /** Whether a time has come, or a signal, that the run waits for. */
   private boolean isOver(RunState state) {
-    Instant now = time.now();
-    return state.standing().due().filter(due -> !due.isAfter(now)).isPresent()
+    return hasPassed(state.standing().due())
         || store.signals(state.run(), patience()).stream()
-            .anyMatch(signal -> state.standing().signals().contains(signal.name()));
+            .anyMatch(signal -> state.standing().signals().contains(signal.name()))
+        || state.children().stream().anyMatch(child -> hasEnded(state, child));
+  }
+
+  private boolean hasEnded(RunState parent, RunState.Child child) {
+    RunKey run = new RunKey(parent.run().scope(), child.started().childRunId());
+    List<LoggedEvent> log =
+        child.finished().isPresent() ? List.of() : store.load(run, 1, patience());
+    if (log.isEmpty()) {
+      return false;
+    }
+    RunState state = RunState.of(log);
+    return state.isTerminal() || state.failure().isPresent();
   }
 
   /**
@@ -284,6 +411,22 @@ public final class Flows {
   public boolean signal(RunKey run, String name, Object value, String signalId) {
     Json json = JsonType.toJson(value, MethodHandles.publicLookup());
     return store.signal(run, new Signal(signalId, name, json, time.now()), patience());
+  }
+
+  RunStore store() {
+    return store;
+  }
+
+  TaskTree tasks() {
+    return tasks;
+  }
+
+  Optional<ApprovalSigner> signer() {
+    return signer;
+  }
+
+  Optional<Agents> agents() {
+    return agents;
   }
 
   private Deadline deadline(Invocation invocation) {

@@ -25,6 +25,8 @@ import dev.warpwright.tool.OutcomeUnknownException;
 import dev.warpwright.tool.Reconciler.Finding;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +44,10 @@ final class StepCall {
   private final StepOptions options;
   private final StepFunction<Json> function;
   private final String key;
-  private @Nullable StepFailedException earlier; // with the failures before it suppressed in it
+  private static final int MAX_EARLIER = 32;
+
+  private final Deque<StepFailedException> earlier = new ArrayDeque<>(); // the latest ones
+  private boolean unknownBefore; // the outcome of the run before this one
 
   StepCall(
       FlowDrive drive,
@@ -67,7 +72,6 @@ final class StepCall {
     if (recorded.isPresent() && recorded.get().isOver()) {
       return recordedResult(recorded.get());
     }
-    context.requireNotCancelled();
     Step step = recorded.orElse(null);
     while (true) {
       if (step != null && step.needsVerdict()) {
@@ -77,6 +81,7 @@ final class StepCall {
         }
         step = current();
       }
+      context.requireNotCancelled();
       if (step != null) {
         awaitRetry(step);
       }
@@ -112,7 +117,7 @@ final class StepCall {
     if (end.error().isPresent()) {
       throw thrown(exception(end.error().get(), null));
     }
-    throw cutOff(); // it was stopped
+    throw drive.cutOff(); // it was stopped
   }
 
   /** Waits until the next run is due; the run is suspended if that is not soon. */
@@ -120,7 +125,7 @@ final class StepCall {
     if (!step.failures().isEmpty() && step.dueAt().isPresent()) {
       Instant due = step.dueAt().get();
       if (!drive.waitUntil(due, "retry of " + name)) {
-        throw drive.suspend(Reason.TIMER, position);
+        throw drive.suspend(Reason.TIMER, position, position);
       }
       context.requireNotCancelled();
     }
@@ -136,25 +141,30 @@ final class StepCall {
       }
     }
     long begun = drive.time.nanoTime();
+    Deadline limit =
+        options
+            .timeout()
+            .map(timeout -> Deadline.after(drive.time, timeout))
+            .orElse(Deadline.never());
     Outcome<Json> outcome;
     try (TaskScope scope = drive.tasks.open("step", "step " + name)) {
-      Deadline limit =
-          options
-              .timeout()
-              .map(timeout -> Deadline.after(drive.time, timeout))
-              .orElse(Deadline.never());
       StepInfo info =
           new StepInfo(
               drive.runId(), name, position, attempt, key, limit.earlier(scope.deadline()));
       outcome = scope.call("step", name, limit, () -> function.run(info));
     }
     Duration duration = Duration.ofNanos(drive.time.nanoTime() - begun);
+    boolean again = unknownBefore;
+    unknownBefore = false;
     return switch (outcome) {
       case Outcome.Success<Json>(Json value) -> Optional.of(succeeded(value, attempt, duration));
-      case Outcome.Failure<Json>(OutcomeUnknownException open) -> unknown(attempt, duration, open);
+      case Outcome.Failure<Json>(OutcomeUnknownException open) ->
+          unknown(attempt, duration, open, again);
       case Outcome.Failure<Json>(Error error) -> throw error;
       case Outcome.Failure<Json>(Throwable cause) -> failed(cause, attempt, duration);
-      case Outcome.TimedOut<Json> late -> timedOut(attempt, duration);
+      case Outcome.TimedOut<Json> late when limit.hasPassed() && !drive.isOver() ->
+          timedOut(attempt, duration);
+      case Outcome.TimedOut<Json> late -> throw stopped(attempt, duration);
       case Outcome.Cancelled<Json> stopped -> throw stopped(attempt, duration);
     };
   }
@@ -171,7 +181,13 @@ final class StepCall {
       finish(attempt, Optional.empty(), Optional.of(error), duration);
       throw thrown(exception(error, null));
     }
-    finish(attempt, Optional.of(value), Optional.empty(), duration);
+    try {
+      finish(attempt, Optional.of(value), Optional.empty(), duration);
+    } catch (LimitExceededException full) { // of the whole run; that it failed still fits, or not
+      StepError error = error(full);
+      finish(attempt, Optional.empty(), Optional.of(error), duration);
+      throw thrown(exception(error, full));
+    }
     return value;
   }
 
@@ -181,12 +197,17 @@ final class StepCall {
   }
 
   private Optional<Json> failed(Throwable cause, int attempt, Duration duration) {
-    StepError error = error(cause);
     boolean repeatable =
         options.effect() != EffectClass.ONCE || cause instanceof NotExecutedException;
+    return failed(cause, attempt, duration, repeatable);
+  }
+
+  private Optional<Json> failed(
+      Throwable cause, int attempt, Duration duration, boolean repeatable) {
+    StepError error = error(cause);
     Instant now = drive.time.now();
     Optional<Instant> due =
-        repeatable
+        repeatable && !drive.isCancelled()
             ? options
                 .retry()
                 .next(attempt, error, askedBy(cause), now, firstFailure(now), drive.time.random())
@@ -197,8 +218,24 @@ final class StepCall {
       throw thrown(failure);
     }
     drive.log.append(new StepRetryScheduled(position, name, attempt, error, due.get()));
+    if (drive.isCancelled()) {
+      if (!isRecordedFailure(attempt)) { // a cancel came before it
+        finish(attempt, Optional.empty(), Optional.of(error), duration);
+      }
+      throw drive.cutOff();
+    }
     remember(failure);
     return Optional.empty();
+  }
+
+  private boolean isRecordedFailure(int attempt) {
+    return drive
+        .log
+        .journal()
+        .at(position)
+        .map(Step.class::cast)
+        .filter(step -> step.failures().stream().anyMatch(each -> each.attempt() == attempt))
+        .isPresent();
   }
 
   private Instant firstFailure(Instant now) {
@@ -207,41 +244,40 @@ final class StepCall {
         .journal()
         .at(position)
         .map(Step.class::cast)
-        .filter(step -> !step.failures().isEmpty())
-        .map(step -> step.failures().getFirst().dueAt())
+        .flatMap(Step::firstFailedAt)
         .orElse(now);
   }
 
   private Optional<Json> timedOut(int attempt, Duration duration) {
-    if (drive.deadline().hasPassed()) {
-      throw stopped(attempt, duration);
-    }
-    if (options.effect() == EffectClass.ONCE) {
-      return unknown(attempt, duration, null);
-    }
     String limit = String.valueOf(options.timeout().orElseThrow());
-    return failed(
+    DeadlineExceededException late =
         new DeadlineExceededException(
-            "The step took longer than its timeout of " + limit + ".", null, OperationTrace.NONE),
-        attempt,
-        duration);
+            "The step took longer than its timeout of " + limit + ".", null, OperationTrace.NONE);
+    return options.effect() == EffectClass.ONCE
+        ? askedOf(attempt, duration, late)
+        : failed(late, attempt, duration);
   }
 
   /** Nobody knows what became of the run that has just ended. */
   private Optional<Json> unknown(
-      int attempt, Duration duration, @Nullable OutcomeUnknownException cause) {
-    if (options.effect() == EffectClass.PURE) {
-      return failed(
-          cause == null ? new IllegalStateException("unknown outcome") : cause, attempt, duration);
-    }
-    if (options.effect() == EffectClass.IDEMPOTENT && attempt == 1) {
-      return Optional.empty(); // again, with the same key
-    }
+      int attempt, Duration duration, OutcomeUnknownException cause, boolean again) {
+    return switch (options.effect()) {
+      case PURE -> failed(cause, attempt, duration);
+      case IDEMPOTENT -> {
+        if (again) {
+          yield askedOf(attempt, duration, cause);
+        }
+        unknownBefore = true;
+        yield Optional.empty(); // again, with the same key
+      }
+      case ONCE -> askedOf(attempt, duration, cause);
+    };
+  }
+
+  /** Asks what became of a run; if it is known not to have been one, the retries decide. */
+  private Optional<Json> askedOf(int attempt, Duration duration, Exception cause) {
     Optional<Json> found = ask();
-    if (found.isEmpty() && current().isInDoubt()) {
-      throw drive.suspend(Reason.RECONCILIATION, position);
-    }
-    return found;
+    return found.isPresent() ? found : failed(cause, attempt, duration, true);
   }
 
   /**
@@ -268,7 +304,8 @@ final class StepCall {
         reconciled(Verdict.NOT_EXECUTED, Optional.empty(), by);
         yield Optional.empty();
       }
-      case Finding.Unknown nothing -> throw drive.suspend(Reason.RECONCILIATION, position);
+      case Finding.Unknown nothing ->
+          throw drive.suspend(Reason.RECONCILIATION, position, position);
     };
   }
 
@@ -289,19 +326,11 @@ final class StepCall {
   private RuntimeException stopped(int attempt, Duration duration) {
     if (!drive.isOver()) {
       if (options.effect() == EffectClass.ONCE) {
-        throw drive.suspend(Reason.RECONCILIATION, position);
+        throw drive.suspend(Reason.RECONCILIATION, position, position);
       }
       finish(attempt, Optional.empty(), Optional.empty(), duration);
     }
-    throw cutOff();
-  }
-
-  /** Leaves the body, or tells it of the cancel if that is why. */
-  private RuntimeException cutOff() {
-    if (drive.log.isCancelRequested()) {
-      throw drive.runCancelled();
-    }
-    throw Unwind.NOW;
+    throw drive.cutOff();
   }
 
   private StepError error(Throwable cause) {
@@ -329,17 +358,15 @@ final class StepCall {
   }
 
   private void remember(StepFailedException failure) {
-    if (earlier != null) {
-      failure.addSuppressed(earlier);
+    if (earlier.size() == MAX_EARLIER) {
+      earlier.removeFirst();
     }
-    earlier = failure;
+    earlier.addLast(failure);
   }
 
-  /** The last failure, with the one before it suppressed in it. */
+  /** The last failure, with those before it suppressed in it. */
   private StepFailedException thrown(StepFailedException last) {
-    if (earlier != null) {
-      last.addSuppressed(earlier);
-    }
+    earlier.forEach(last::addSuppressed);
     return last;
   }
 }

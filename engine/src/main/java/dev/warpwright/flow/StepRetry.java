@@ -32,6 +32,7 @@ public final class StepRetry {
           FailureKind.CONFLICT,
           FailureKind.NON_DETERMINISM,
           FailureKind.BUDGET_DENIED,
+          FailureKind.GUARDRAIL,
           FailureKind.CANCELLED);
 
   private static final int MAX_ATTEMPTS = 1_000_000;
@@ -165,7 +166,7 @@ public final class StepRetry {
     if (attempt >= maxAttempts || !retryable.test(error)) {
       return Optional.empty();
     }
-    double nanos = firstDelay.toNanos() * Math.pow(multiplier, attempt - 1);
+    double nanos = saturated(firstDelay) * Math.pow(multiplier, attempt - 1);
     nanos = Math.min(nanos, saturated(cap));
     nanos += nanos * jitter * (2 * random.nextDouble() - 1);
     Duration wait = Duration.ofNanos((long) nanos);

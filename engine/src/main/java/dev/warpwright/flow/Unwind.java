@@ -9,6 +9,7 @@ final class Unwind extends Error {
   private static final long serialVersionUID = 1L;
 
   /** The only one; it says nothing. */
+  @SuppressWarnings("StaticAssignmentOfThrowable") // it keeps no stack and no suppressed ones
   static final Unwind NOW = new Unwind();
 
   private Unwind() {

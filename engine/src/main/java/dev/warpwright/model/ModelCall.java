@@ -33,9 +33,9 @@ public record ModelCall(
     ToolResultFormat toolResults,
     Json providerOptions,
     Deadline deadline) {
-  /** Copies the lists. */
+  /** Copies the lists, except for a {@link Conversation}, which cannot change. */
   public ModelCall {
-    messages = List.copyOf(messages);
+    messages = Conversation.of(messages);
     tools = List.copyOf(tools);
     Objects.requireNonNull(toolChoice, "toolChoice");
     Objects.requireNonNull(reasoning, "reasoning");

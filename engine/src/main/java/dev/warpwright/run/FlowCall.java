@@ -60,6 +60,7 @@ public sealed interface FlowCall {
    * @param name the step
    * @param started the latest intent to run it
    * @param failures the runs that failed and after which another one is to come, in order
+   * @param firstFailedAt when the first of them was recorded
    * @param finished how it ended, once it has
    * @param verdict what was found out about a run of unknown outcome that did take place
    * @param doubt what is known of the latest intent
@@ -69,6 +70,7 @@ public sealed interface FlowCall {
       String name,
       Optional<FlowStepStarted> started,
       List<StepRetryScheduled> failures,
+      Optional<Instant> firstFailedAt,
       Optional<FlowStepFinished> finished,
       Optional<RunEvent.ToolReconciled> verdict,
       Doubt doubt)
@@ -94,6 +96,7 @@ public sealed interface FlowCall {
           name,
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Doubt.OPEN);
@@ -160,35 +163,67 @@ public sealed interface FlowCall {
       FlowStepFinished end = finished.orElseThrow();
       Step open =
           new Step(
-              position, name, started, failures, Optional.empty(), verdict, Doubt.NOT_EXECUTED);
+              position,
+              name,
+              started,
+              failures,
+              firstFailedAt,
+              Optional.empty(),
+              verdict,
+              Doubt.NOT_EXECUTED);
       return end.error()
           .map(
               error ->
                   open.failedWith(
-                      new StepRetryScheduled(position, name, end.attempt(), error, now)))
+                      new StepRetryScheduled(position, name, end.attempt(), error, now), now))
           .orElse(open);
     }
 
     Step startedBy(FlowStepStarted intent) {
-      return new Step(position, name, Optional.of(intent), failures, finished, verdict, Doubt.OPEN);
+      return new Step(
+          position,
+          name,
+          Optional.of(intent),
+          failures,
+          firstFailedAt,
+          finished,
+          verdict,
+          Doubt.OPEN);
     }
 
-    Step failedWith(StepRetryScheduled failure) {
+    Step failedWith(StepRetryScheduled failure, Instant time) {
       List<StepRetryScheduled> all = new ArrayList<>(failures);
       all.add(failure);
-      return new Step(position, name, started, all, finished, verdict, Doubt.OPEN);
+      return new Step(
+          position,
+          name,
+          started,
+          all,
+          firstFailedAt.or(() -> Optional.of(time)),
+          finished,
+          verdict,
+          Doubt.OPEN);
     }
 
     Step finishedBy(FlowStepFinished end) {
-      return new Step(position, name, started, failures, Optional.of(end), verdict, Doubt.OPEN);
+      return new Step(
+          position, name, started, failures, firstFailedAt, Optional.of(end), verdict, Doubt.OPEN);
     }
 
     Step found(RunEvent.ToolReconciled found) {
-      return new Step(position, name, started, failures, finished, Optional.of(found), Doubt.OPEN);
+      return new Step(
+          position,
+          name,
+          started,
+          failures,
+          firstFailedAt,
+          finished,
+          Optional.of(found),
+          Doubt.OPEN);
     }
 
     Step with(Doubt known) {
-      return new Step(position, name, started, failures, finished, verdict, known);
+      return new Step(position, name, started, failures, firstFailedAt, finished, verdict, known);
     }
   }
 
@@ -280,6 +315,49 @@ public sealed interface FlowCall {
     @Override
     public Optional<Instant> dueAt() {
       return isOver() ? Optional.empty() : request.expiresAt();
+    }
+  }
+
+  /**
+   * A child run.
+   *
+   * @param started that it began
+   * @param finished how it ended, once it has
+   */
+  record Child(RunEvent.ChildStarted started, Optional<RunEvent.ChildFinished> finished)
+      implements FlowCall {
+    @Override
+    public String position() {
+      return started.callId();
+    }
+
+    @Override
+    public String name() {
+      return started.agentId();
+    }
+
+    @Override
+    public String kind() {
+      return "child run of";
+    }
+
+    @Override
+    public boolean isOver() {
+      return finished.isPresent();
+    }
+
+    @Override
+    public Optional<Instant> dueAt() {
+      return Optional.empty();
+    }
+
+    /**
+     * The name of the signal that tells its parent of its end.
+     *
+     * @return the name
+     */
+    public String signal() {
+      return dev.warpwright.run.Signal.ofEnd(started.childRunId());
     }
   }
 

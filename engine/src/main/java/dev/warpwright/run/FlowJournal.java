@@ -37,6 +37,8 @@ public final class FlowJournal {
 
   private final Map<String, String> approvals = new ConcurrentHashMap<>(); // request id → position
 
+  private final Map<String, Integer> versions = new ConcurrentHashMap<>(); // by change
+
   FlowJournal() {}
 
   /**
@@ -60,14 +62,24 @@ public final class FlowJournal {
         .toList();
   }
 
+  /**
+   * The version that was chosen for a change, wherever in the run.
+   *
+   * @param changeId the change
+   * @return the version, empty if none was recorded
+   */
+  public Optional<Integer> version(String changeId) {
+    return Optional.ofNullable(versions.get(changeId));
+  }
+
   /** The rule that an event breaks; empty if it can follow, and then it has been taken in. */
-  Optional<String> apply(FlowEvent event) {
+  Optional<String> apply(FlowEvent event, Instant time) {
     String position = event.position();
     if (!Position.isValid(position)) {
       return Optional.of("a position is a path of branches and an ordinal");
     }
     FlowCall before = calls.get(position);
-    FlowCall after = next(before, event);
+    FlowCall after = next(before, event, time);
     if (after == null) {
       return Optional.of(
           before == null
@@ -75,8 +87,10 @@ public final class FlowJournal {
               : "nothing of this kind can follow for the call " + position);
     }
     put(after);
-    if (event instanceof ParallelFinished finished) {
-      forgetStopped(finished);
+    switch (event) {
+      case ParallelFinished finished -> forgetStopped(finished);
+      case VersionMarked mark -> versions.putIfAbsent(mark.changeId(), mark.version());
+      default -> {}
     }
     return Optional.empty();
   }
@@ -97,11 +111,11 @@ public final class FlowJournal {
     }
   }
 
-  private static @Nullable FlowCall next(@Nullable FlowCall before, FlowEvent event) {
+  private static @Nullable FlowCall next(@Nullable FlowCall before, FlowEvent event, Instant time) {
     return switch (event) {
       case FlowStepStarted started -> step(before, started);
       case FlowStepFinished finished -> step(before, finished);
-      case StepRetryScheduled failed -> step(before, failed);
+      case StepRetryScheduled failed -> step(before, failed, time);
       case TimerScheduled timer ->
           before == null
               ? new FlowCall.Timer(timer.position(), timer.name(), timer.dueAt(), false)
@@ -164,9 +178,10 @@ public final class FlowJournal {
     return step == null || step.isOver() ? null : step.finishedBy(finished);
   }
 
-  private static @Nullable FlowCall step(@Nullable FlowCall before, StepRetryScheduled failed) {
+  private static @Nullable FlowCall step(
+      @Nullable FlowCall before, StepRetryScheduled failed, Instant time) {
     Step step = stepOr(before, failed.position(), failed.name());
-    return step == null || step.isOver() ? null : step.failedWith(failed);
+    return step == null || step.isOver() ? null : step.failedWith(failed, time);
   }
 
   private static @Nullable Step stepOr(@Nullable FlowCall before, String position, String name) {
@@ -175,6 +190,26 @@ public final class FlowJournal {
       case Step step when step.name().equals(name) -> step;
       default -> null;
     };
+  }
+
+  /** Whether the child could be taken in. */
+  boolean childStarted(RunEvent.ChildStarted started) {
+    if (!Position.isValid(started.callId()) || calls.containsKey(started.callId())) {
+      return false;
+    }
+    put(new FlowCall.Child(started, Optional.empty()));
+    return true;
+  }
+
+  /** Whether the end of the child could be taken in. */
+  boolean childFinished(RunEvent.ChildFinished finished) {
+    if (calls.get(finished.callId()) instanceof FlowCall.Child child
+        && !child.isOver()
+        && child.started().childRunId().equals(finished.childRunId())) {
+      put(new FlowCall.Child(child.started(), Optional.of(finished)));
+      return true;
+    }
+    return false;
   }
 
   /** Whether the request could be taken in. */
@@ -229,6 +264,8 @@ public final class FlowJournal {
   void reopen(String position, Instant now) {
     if (calls.get(position) instanceof Step step && step.finished().isPresent()) {
       put(step.reopened(now));
+    } else if (calls.get(position) instanceof FlowCall.Child child) {
+      put(new FlowCall.Child(child.started(), Optional.empty()));
     }
     for (int cut = position.lastIndexOf('/'); cut > 0; cut = position.lastIndexOf('/', cut - 1)) {
       String outer = position.substring(0, cut);
@@ -236,12 +273,23 @@ public final class FlowJournal {
         put(
             new FlowCall.Parallel(
                 parallel.position(), parallel.name(), parallel.branches(), Optional.empty()));
-        calls.values().stream()
-            .filter(call -> call.position().startsWith(outer + "/"))
-            .filter(call -> call instanceof Step step && step.isCancelled())
-            .map(Step.class::cast)
-            .toList()
-            .forEach(step -> put(step.reopened(now)));
+        reopenBelow(outer + "/", now);
+      }
+    }
+  }
+
+  /**
+   * What was stopped in the branches is waited for again, but not below a parallel that is over.
+   */
+  private void reopenBelow(String path, Instant now) {
+    List<FlowCall> below =
+        calls.values().stream().filter(call -> call.position().startsWith(path)).toList();
+    for (FlowCall call : below) {
+      put(call instanceof Step step && step.isCancelled() ? step.reopened(now) : call);
+    }
+    for (FlowCall call : below) {
+      if (call instanceof FlowCall.Parallel parallel) {
+        parallel.finished().ifPresent(this::forgetStopped);
       }
     }
   }
@@ -283,7 +331,15 @@ public final class FlowJournal {
 
   /** The names of the signals that are waited for. */
   Stream<String> awaitedSignals() {
-    return open().filter(FlowCall.Signal.class::isInstance).map(FlowCall::name);
+    return open()
+        .<String>mapMulti(
+            (call, names) -> {
+              if (call instanceof FlowCall.Signal signal) {
+                names.accept(signal.name());
+              } else if (call instanceof FlowCall.Child child) {
+                names.accept(child.signal());
+              }
+            });
   }
 
   /** When the first of the calls goes on by itself. */

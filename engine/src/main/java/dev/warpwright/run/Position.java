@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.regex.Pattern;
 
 /** Positions of the calls of a flow, as texts; see {@link FlowEvent}. */
-final class Position {
+public final class Position {
   private static final int MAX_LENGTH = 256;
   private static final Pattern FORM =
       Pattern.compile("(?:cancel/)?[1-9][0-9]{0,8}(?:/[0-9]{1,9}/[1-9][0-9]{0,8})*");
@@ -15,8 +15,14 @@ final class Position {
     return position.length() <= MAX_LENGTH && FORM.matcher(position).matches();
   }
 
-  /** By the numbers in them; what follows a cancel comes last. */
-  static int compare(String one, String other) {
+  /**
+   * Compares by the numbers in them; what follows a cancel comes last.
+   *
+   * @param one a position, or the path of one that is to come
+   * @param other another
+   * @return negative if the first one comes first
+   */
+  public static int compare(String one, String other) {
     return Arrays.compare(numbers(one), numbers(other));
   }
 

@@ -152,6 +152,8 @@ public sealed interface RunEvent
      * @param idempotencyKey the key under which it was claimed
      * @param input what it was given
      * @param metadata the program's own notes
+     * @param maxStateBytes how large its state may become, in bytes; empty means the default
+     * @param parent the run of which it is a child
      * @return the event
      */
     public static RunStarted ofFlow(
@@ -160,7 +162,9 @@ public sealed interface RunEvent
         Map<String, String> fingerprint,
         Optional<String> idempotencyKey,
         Json input,
-        Map<String, String> metadata) {
+        Map<String, String> metadata,
+        Optional<Long> maxStateBytes,
+        Optional<String> parent) {
       return new RunStarted(
           flowId,
           version,
@@ -170,11 +174,11 @@ public sealed interface RunEvent
           1,
           List.of(),
           metadata,
-          Optional.empty(),
+          maxStateBytes,
           false,
           Optional.empty(),
           Optional.of(input),
-          Optional.empty(),
+          parent,
           Optional.empty());
     }
 
@@ -658,7 +662,7 @@ public sealed interface RunEvent
    *
    * @param callId the call that it answers
    * @param childRunId the child run, in the same scope
-   * @param agentId its agent
+   * @param agentId its agent, or {@code flow:} and its flow
    */
   record ChildStarted(String callId, String childRunId, String agentId) implements RunEvent {}
 

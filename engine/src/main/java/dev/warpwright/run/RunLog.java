@@ -33,6 +33,7 @@ public final class RunLog {
   private final TimeSource time;
   private final Deadline deadline;
   private final List<LoggedEvent> events;
+  private final List<RunEvent> deferred = new ArrayList<>(); // in the state, not in the store yet
   private RunState state;
   private boolean failed;
   private boolean full;
@@ -66,6 +67,29 @@ public final class RunLog {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
+    return new RunLog(store, owner, time, deadline, events);
+  }
+
+  /**
+   * Takes the log of a run up of which the caller has loaded the beginning, as it had to look at
+   * that first. Only what was written since is loaded.
+   *
+   * @param store where it is
+   * @param known the events that were loaded, from the first on, at least one
+   * @param owner the writer that the store gave when the run was acquired
+   * @param time for the times of events
+   * @param deadline until when the store is waited for
+   * @return the log
+   * @throws InvalidRequestException if the log breaks a rule
+   */
+  public static RunLog open(
+      RunStore store, List<LoggedEvent> known, Writer owner, TimeSource time, Deadline deadline) {
+    List<LoggedEvent> newer = store.load(known.getFirst().run(), known.size() + 1L, deadline);
+    if (newer.isEmpty()) {
+      return new RunLog(store, owner, time, deadline, known);
+    }
+    List<LoggedEvent> events = new ArrayList<>(known);
+    events.addAll(newer);
     return new RunLog(store, owner, time, deadline, events);
   }
 
@@ -135,11 +159,11 @@ public final class RunLog {
   }
 
   /**
-   * Adds events, all or none; returns when they are durable. Where control events came before them,
-   * those of them that are not allowed any more are left out: after a request to cancel, nothing
-   * begins.
+   * Adds events, all or none, and those that were {@linkplain #defer deferred} before them; returns
+   * when they are durable. Where control events came before them, those of them that are not
+   * allowed any more are left out: after a request to cancel, nothing begins.
    *
-   * @param events what happened, at least one
+   * @param events what happened; none to write only what was deferred
    * @throws LimitExceededException if the state would become larger than it may; nothing was
    *     written, and something smaller can be
    * @throws ConflictException if somebody else owns the run now
@@ -147,10 +171,7 @@ public final class RunLog {
    * @throws dev.warpwright.model.StoreException if the store failed; the fate is open
    */
   public void append(List<RunEvent> events) {
-    if (failed) {
-      throw new IllegalStateException(
-          "An append to run " + state.run() + " failed; load it again.");
-    }
+    requireUsable();
     requireRoom(events);
     failed = true;
     int tries = 1;
@@ -160,37 +181,78 @@ public final class RunLog {
     failed = false;
   }
 
+  /**
+   * Adds events to the state and leaves them to the next append, which writes them before its own,
+   * all or none. A crash before that loses them: so nothing may happen in between that is to see
+   * them durable, above all no code of the program.
+   *
+   * @param events what happened, at least one
+   * @throws LimitExceededException if the state would become larger than it may; nothing was added,
+   *     and something smaller can be
+   * @throws InvalidRequestException if an event cannot follow
+   */
+  public void defer(List<RunEvent> events) {
+    requireUsable();
+    requireRoom(events);
+    failed = true;
+    deferred.addAll(fold(events, later(time.now(), state.updatedAt()), false));
+    failed = false;
+  }
+
+  /**
+   * Whether the state has events that are not written yet.
+   *
+   * @return true from a {@link #defer} to the next append
+   */
+  public boolean hasDeferred() {
+    return !deferred.isEmpty();
+  }
+
+  private void requireUsable() {
+    if (failed) {
+      throw new IllegalStateException(
+          "An append to run " + state.run() + " failed; load it again.");
+    }
+  }
+
   /** False if control events came before and were taken in. */
   private boolean tryAppend(List<RunEvent> wanted, int tries) {
-    long before = state.sequence();
     Instant now = later(time.now(), state.updatedAt());
-    List<LoggedEvent> added = fold(wanted, now, tries > 1);
-    if (added.isEmpty()) {
+    List<RunEvent> allowed = new ArrayList<>(deferred);
+    // The branches of a flow do not know at once what an append of another one has taken in.
+    boolean late = state.flow().isPresent() && state.cancellation().isPresent();
+    allowed.addAll(fold(wanted, now, tries > 1 || late));
+    if (allowed.isEmpty()) {
       return true;
     }
-    List<RunEvent> allowed = added.stream().map(LoggedEvent::event).toList();
     try {
       store.append(
-          new Append(state.run(), before, owner, now, allowed, state.standing()), deadline);
+          new Append(state.run(), events.size(), owner, now, allowed, state.standing()), deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
         throw e;
       }
       return false;
     }
-    events.addAll(added);
+    deferred.clear();
+    for (RunEvent event : allowed) {
+      events.add(new LoggedEvent(state.run(), events.size() + 1L, owner, now, event));
+    }
     progressed |= !allowed.stream().allMatch(RunEvent.RunResumed.class::isInstance);
     return true;
   }
 
-  /** Adds events to the state; if {@code leavesOut}, without those that are not allowed. */
-  private List<LoggedEvent> fold(List<RunEvent> wanted, Instant now, boolean leavesOut) {
-    List<LoggedEvent> added = new ArrayList<>(wanted.size());
+  /**
+   * Adds events to the state; if {@code leavesOut}, without those that are not allowed.
+   *
+   * @return those that were added
+   */
+  private List<RunEvent> fold(List<RunEvent> wanted, Instant now, boolean leavesOut) {
+    List<RunEvent> added = new ArrayList<>(wanted.size());
     for (RunEvent event : wanted) {
-      LoggedEvent next = new LoggedEvent(state.run(), state.sequence() + 1, owner, now, event);
       try {
-        state.apply(next);
-        added.add(next);
+        state.apply(new LoggedEvent(state.run(), state.sequence() + 1, owner, now, event));
+        added.add(event);
       } catch (InvalidRequestException e) {
         if (!leavesOut) {
           throw e;
@@ -211,6 +273,9 @@ public final class RunLog {
     }
     events.addAll(foreign);
     state = RunState.of(events);
+    List<RunEvent> still = fold(deferred, later(time.now(), state.updatedAt()), true);
+    deferred.clear();
+    deferred.addAll(still);
     return true;
   }
 

@@ -2,6 +2,7 @@ package dev.warpwright.run;
 
 import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
@@ -37,7 +38,6 @@ import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,6 +47,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,8 +68,8 @@ public final class RunState {
   private final RunKey run;
   private final RunStarted started;
   private final Instant startedAt;
-  private final List<Message> messages;
   private final StringBuilder text = new StringBuilder();
+  private Conversation messages;
   private Instant updatedAt;
   private long bytes;
   private long sequence;
@@ -126,7 +127,7 @@ public final class RunState {
     this.updatedAt = first.time();
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
-    this.messages = new ArrayList<>(begin.messages());
+    this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
   }
 
@@ -219,9 +220,10 @@ public final class RunState {
         messages.get(event.to()).role() != Role.TOOL
             && messages.subList(0, event.from()).stream().allMatch(m -> m.role() == Role.SYSTEM),
         "a compaction leaves system messages, and no result of a tool without its call");
-    List<Message> part = messages.subList(event.from(), event.to());
-    part.clear();
-    messages.add(event.from(), ContextCompacted.message(event.summary()));
+    List<Message> shorter = new ArrayList<>(messages.subList(0, event.from()));
+    shorter.add(ContextCompacted.message(event.summary()));
+    shorter.addAll(messages.subList(event.to(), messages.size()));
+    messages = Conversation.of(shorter);
     usage = usage.plus(event.usage());
     cost.add(event.attempts());
     compactions.add(event);
@@ -240,7 +242,10 @@ public final class RunState {
     while (leading < messages.size() && messages.get(leading).role() == Role.SYSTEM) {
       leading++;
     }
-    messages.addAll(leading, event.messages());
+    List<Message> longer = new ArrayList<>(messages.subList(0, leading));
+    longer.addAll(event.messages());
+    longer.addAll(messages.subList(leading, messages.size()));
+    messages = Conversation.of(longer);
   }
 
   private void flowEvent(LoggedEvent logged, FlowEvent event) {
@@ -251,7 +256,7 @@ public final class RunState {
         "nothing begins after a request to cancel");
     require(logged, flow.isPresent(), "only a flow makes such calls");
     flow.get()
-        .apply(event)
+        .apply(event, logged.time())
         .ifPresent(
             rule -> {
               throw refused(logged, rule);
@@ -302,7 +307,7 @@ public final class RunState {
     target = event.target();
     finishReason = event.finishReason();
     text.append(event.message().text());
-    messages.add(event.message());
+    messages = messages.plus(event.message());
     finalAnswer = event.message().toolCalls().isEmpty();
     calls = CallState.fresh(event.message().toolCalls(), step);
   }
@@ -388,6 +393,11 @@ public final class RunState {
 
   private void childStarted(LoggedEvent logged, ChildStarted event) {
     requireRunning(logged);
+    if (flow.isPresent()) {
+      require(logged, flow.get().childStarted(event), "a child begins at a place of its own");
+      children.started(event);
+      return;
+    }
     int index =
         find(logged, call -> call.allows(event), "a child begins for an open call that may run");
     calls.set(index, calls.get(index).answeredBy(event));
@@ -397,6 +407,11 @@ public final class RunState {
 
   private void childFinished(LoggedEvent logged, ChildFinished event) {
     requireAtWork(logged);
+    if (flow.isPresent()) {
+      require(logged, flow.get().childFinished(event), "a child ends once, after it began");
+      children.finished(event);
+      return;
+    }
     int index =
         find(
             logged,
@@ -477,7 +492,8 @@ public final class RunState {
       toolErrors++;
     }
     if (calls.stream().allMatch(each -> each.result().isPresent())) {
-      messages.add(Message.tool(calls.stream().map(each -> each.result().orElseThrow()).toList()));
+      List<ToolResult> results = calls.stream().map(each -> each.result().orElseThrow()).toList();
+      messages = messages.plus(Message.tool(results));
       calls = List.of();
     }
   }
@@ -514,7 +530,7 @@ public final class RunState {
         requireRunning(logged);
         require(
             logged,
-            calls.stream().anyMatch(CallState::awaitsChild),
+            flow.isPresent() || calls.stream().anyMatch(CallState::awaitsChild),
             "a run waits for a child that is under way");
         status = RunStatus.WAITING;
       }
@@ -715,8 +731,13 @@ public final class RunState {
    */
   public Standing standing() {
     Set<String> signals =
-        status == RunStatus.WAITING
-            ? flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet())
+        status == RunStatus.WAITING || status == RunStatus.WAITING_APPROVAL
+            ? Stream.concat(
+                    flow.stream().flatMap(FlowJournal::awaitedSignals),
+                    calls.stream()
+                        .filter(CallState::awaitsChild)
+                        .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
+                .collect(Collectors.toSet())
             : Set.of();
     return new Standing(status, due(), signals);
   }
@@ -726,14 +747,25 @@ public final class RunState {
       case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
       case WAITING -> flow.flatMap(FlowJournal::due);
       case WAITING_APPROVAL ->
-          pendingApprovals().isEmpty()
+          pendingApprovals().isEmpty() || isAnyDecided()
               ? Optional.of(updatedAt)
-              : pendingApprovals().stream()
-                  .flatMap(request -> request.expiresAt().stream())
-                  .min(Instant::compareTo);
+              : flow.isPresent()
+                  ? flow.get().due()
+                  : pendingApprovals().stream()
+                      .flatMap(request -> request.expiresAt().stream())
+                      .min(Instant::compareTo);
       case NEEDS_RECONCILIATION -> needsVerdict() ? Optional.empty() : Optional.of(updatedAt);
       case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
+  }
+
+  /** Whether a flow was suspended over several approvals and one of them is decided now. */
+  private boolean isAnyDecided() {
+    return flow.isPresent()
+        && suspension().stream()
+            .flatMap(event -> event.awaited().stream())
+            .map(approvals::get)
+            .anyMatch(asked -> asked != null && asked.decision().isPresent());
   }
 
   /**
@@ -751,10 +783,10 @@ public final class RunState {
   /**
    * The conversation so far.
    *
-   * @return an unmodifiable view
+   * @return the messages, a {@link Conversation}: what is said later does not change it
    */
   public List<Message> messages() {
-    return Collections.unmodifiableList(messages);
+    return messages;
   }
 
   /**

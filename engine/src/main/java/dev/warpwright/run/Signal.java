@@ -9,18 +9,28 @@ import java.time.Instant;
  * Something that a flow is told from outside.
  *
  * @param id what makes it one and the same when it is sent again; unique in the run, not blank, at
- *     most 128 characters
- * @param name by which the flow awaits it; not blank, at most 128 characters
+ *     most 160 characters
+ * @param name by which the flow awaits it; not blank, at most 160 characters
  * @param value what it brings
  * @param sent when
  */
 public record Signal(String id, String name, Json value, Instant sent) {
-  private static final int MAX_TEXT = 128;
+  private static final int MAX_TEXT = 160;
 
   /** Checks the texts. */
   public Signal {
     check("id", id);
     check("name", name);
+  }
+
+  /**
+   * The name of the signal by which a run is told that a child run of it has ended.
+   *
+   * @param childRunId the child run
+   * @return the name
+   */
+  public static String ofEnd(String childRunId) {
+    return "ended:" + childRunId;
   }
 
   private static void check(String what, String text) {

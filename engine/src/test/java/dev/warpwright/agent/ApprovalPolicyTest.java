@@ -261,7 +261,8 @@ final class ApprovalPolicyTest {
                       asked.toolVersion(),
                       asked.arguments(),
                       asked.expiresAt(),
-                      asked.signature(), Optional.empty(),
+                      asked.signature(),
+                      Optional.empty(),
                       Optional.of(new Why(Optional.of("little"), Map.of()))))
               : logged);
     }

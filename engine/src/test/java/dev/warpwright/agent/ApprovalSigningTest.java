@@ -131,7 +131,8 @@ final class ApprovalSigningTest {
         asked.toolVersion(),
         asked.arguments(),
         expiresAt,
-        signature, Optional.empty(),
+        signature,
+        Optional.empty(),
         asked.why());
   }
 

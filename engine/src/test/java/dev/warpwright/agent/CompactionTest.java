@@ -231,8 +231,8 @@ final class CompactionTest {
     Agent agent =
         agent(Compaction.by(noting("So far.")).withMaxMessages(4).withKeepRecentMessages(2))
             .build();
-    // create; then per step: start, answer, outcome; then the compaction before step 3
-    MortalStore mortal = MortalStore.dyingAt(8, false, store);
+    // create; start; answer; outcome with start; answer; outcome; then the compaction before step 3
+    MortalStore mortal = MortalStore.dyingAt(7, false, store);
     FakeModel model = working(2);
     var _ = assertThrows(MortalStore.Crash.class, () -> run(Program.on(mortal, model), agent));
     mortal.bury();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.agent.World.Order;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunScope;

@@ -85,8 +85,7 @@ final class InvocationOrderTest {
         List.of(
             "StepStarted",
             "RouteBound ModelResponded ToolStarted",
-            "ToolFinished",
-            "StepStarted",
+            "ToolFinished StepStarted",
             "ModelResponded RunCompleted"),
         acts,
         "RunStarted is written by the claim");

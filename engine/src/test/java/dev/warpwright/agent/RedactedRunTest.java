@@ -44,6 +44,7 @@ final class RedactedRunTest {
   private final StringBuilder shown = new StringBuilder();
 
   /** Who throws the secret. */
+  @SuppressWarnings("ImmutableEnumChecker") // functions without state
   enum Source {
     PROVIDER(
         builder -> builder,

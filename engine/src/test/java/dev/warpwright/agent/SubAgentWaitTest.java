@@ -24,6 +24,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.CallState;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
@@ -370,7 +371,8 @@ final class SubAgentWaitTest {
         asked.arguments(),
         asked.expiresAt(),
         Optional.empty(),
-        asked.child(), Optional.empty());
+        asked.child(),
+        Optional.empty());
   }
 
   private void copy(RunKey run, RunStore to, UnaryOperator<RunEvent> change) {
@@ -423,7 +425,8 @@ final class SubAgentWaitTest {
         Json.parse("{\"order\":\"something cheap\"}"),
         asked.expiresAt(),
         asked.signature(),
-        asked.child(), Optional.empty());
+        asked.child(),
+        Optional.empty());
   }
 
   /** A desk whose clerk pays by a tool of which nobody knows whether it has acted. */

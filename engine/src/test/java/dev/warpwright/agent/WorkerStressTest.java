@@ -43,9 +43,9 @@ final class WorkerStressTest {
   private final World world = new World();
 
   /** A process: its own gateway and agents on the store of all. */
-  private record Process(RunStore store, Gateway gateway, Agents agents, Agent agent) {}
+  private record Node(RunStore store, Gateway gateway, Agents agents, Agent agent) {}
 
-  private Process process(RunStore store) {
+  private Node node(RunStore store) {
     FakeModel model =
         FakeModel.of(
             calls(call("c1", "refund", "o1"), call("c2", "note", "o1")),
@@ -59,7 +59,7 @@ final class WorkerStressTest {
         Agent.builder("agent", Program.ROUTE)
             .tools(world.reconciled("refund").build(), world.tool("note", EffectClass.PURE).build())
             .build();
-    return new Process(store, gateway, Agents.on(gateway, store), agent);
+    return new Node(store, gateway, Agents.on(gateway, store), agent);
   }
 
   @Test
@@ -68,7 +68,7 @@ final class WorkerStressTest {
   void workers_that_stop_at_any_moment_lose_no_run_and_do_nothing_twice() throws Exception {
     long seed = System.nanoTime();
     RunStore store = RunStore.inMemory();
-    Process queueing = process(store);
+    Node queueing = node(store);
     for (int i = 0; i < RUNS; i++) {
       var _ =
           queueing.agents.enqueue(
@@ -86,7 +86,7 @@ final class WorkerStressTest {
                   () -> {
                     for (int stops = 0; !isThrough(store); stops++) {
                       readmitAll(store);
-                      WorkerStatus end = aWhile(process(store), random, stops < MAX_STOPS);
+                      WorkerStatus end = aWhile(node(store), random, stops < MAX_STOPS);
                       takenUp.addAndGet(end.taken());
                       handedBack.addAndGet(end.handedBack());
                       assertEquals(end.taken(), end.ended() + end.handedBack(), end::toString);
@@ -128,11 +128,11 @@ final class WorkerStressTest {
     assertEquals(2 * RUNS, new HashSet<>(refunds).size(), which);
   }
 
-  private static WorkerStatus aWhile(Process process, Random random, boolean cutShort) {
-    try (process.gateway) {
+  private static WorkerStatus aWhile(Node node, Random random, boolean cutShort) {
+    try (node.gateway) {
       Worker worker =
-          Worker.builder(process.store)
-              .drives(process.agents.driver(process.agent))
+          Worker.builder(node.store)
+              .drives(node.agents.driver(node.agent))
               .maxRuns(1 + random.nextInt(8))
               .start();
       if (cutShort) {

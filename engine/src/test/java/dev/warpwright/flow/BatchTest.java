@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.FakeModel;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.agent.MortalStore;
@@ -94,7 +95,7 @@ final class BatchTest {
     return call -> calls(call("c1", "refund", item(call))).give(call);
   }
 
-  private Batch<String> batch(List<String> items) {
+  private Batch<String, Agents> batch(List<String> items) {
     return Batch.of("batch", agent, items, item -> item, item -> item);
   }
 
@@ -131,7 +132,7 @@ final class BatchTest {
   @Tag("F59")
   void a_batch_that_is_queued_is_driven_by_a_worker_and_queueing_it_again_changes_nothing() {
     Program program = program(refunding(), text("Done."));
-    Batch<String> batch = batch(items(20)).maxConcurrency(3);
+    Batch<String, Agents> batch = batch(items(20)).maxConcurrency(3);
 
     List<RunKey> queued = batch.enqueue(program.agents);
 
@@ -292,7 +293,7 @@ final class BatchTest {
                   : text("Done.").give(call);
             },
             text("Paid."));
-    Batch<String> batch = batch(List.of("works", "fails", "waits"));
+    Batch<String, Agents> batch = batch(List.of("works", "fails", "waits"));
 
     BatchReport first = batch.run(program.agents);
     assertEquals(1, first.count(Outcome.COMPLETED));
@@ -329,7 +330,7 @@ final class BatchTest {
               asked.incrementAndGet();
               return ended(FinishReason.Kind.LENGTH, "", call("c1", "refund", "x")).give(call);
             });
-    Batch<String> batch = batch(List.of("a"));
+    Batch<String, Agents> batch = batch(List.of("a"));
 
     assertEquals(1, batch.run(program.agents).count(Outcome.FAILED));
     BatchReport second = batch.run(program.agents);
@@ -395,7 +396,7 @@ final class BatchTest {
         Agent.builder("paying", Program.ROUTE)
             .tools(world.tool("refund", EffectClass.ONCE).requiresApproval().build())
             .build();
-    Batch<String> batch = Batch.of("b", paying, List.of("x"), item -> item, item -> item);
+    Batch<String, Agents> batch = Batch.of("b", paying, List.of("x"), item -> item, item -> item);
     BatchItem waiting = batch.run(program.agents).items().getFirst();
     var _ = program.agents.runs().cancel(waiting.run().orElseThrow());
 
@@ -502,7 +503,7 @@ final class BatchTest {
               }
               return text("Done.").give(call);
             });
-    Batch<String> batch = batch(List.of("a", "b", "c")).maxConcurrency(2);
+    Batch<String, Agents> batch = batch(List.of("a", "b", "c")).maxConcurrency(2);
 
     for (int round = 0; round < 2; round++) {
       BatchReport report = batch.run(program.agents);
@@ -558,13 +559,13 @@ final class BatchTest {
   @Tag("F61")
   void a_batch_whose_process_died_is_run_again_and_no_item_acts_twice() {
     List<String> items = items(6);
-    for (int write = 1; write < 40; write += 3) {
+    for (int write = 1; write < 30; write += 3) {
       RunStore own = RunStore.inMemory();
       MortalStore mortal = MortalStore.dyingAt(write, write % 2 == 0, own);
       World before = new World();
       Agent acting =
           Agent.builder("agent", Program.ROUTE).tools(before.reconciled("refund").build()).build();
-      Batch<String> batch =
+      Batch<String, Agents> batch =
           Batch.of("batch", acting, items, item -> item, item -> item).maxConcurrency(2);
       Program dying = Program.on(mortal, FakeModel.of(refunding(), text("Done.")));
       BatchReport cutShort = batch.run(dying.agents);

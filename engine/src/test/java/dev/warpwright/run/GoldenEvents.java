@@ -677,7 +677,14 @@ final class GoldenEvents {
     events.put(
         "RunStarted-flow",
         RunEvent.RunStarted.ofFlow(
-            "checkout", "2", Map.of("input", "sha256:aa"), Optional.empty(), ARGUMENTS, Map.of()));
+            "checkout",
+            "2",
+            Map.of("input", "sha256:aa"),
+            Optional.empty(),
+            ARGUMENTS,
+            Map.of(),
+            Optional.empty(),
+            Optional.empty()));
     events.put("RunCompleted-flow", new RunEvent.RunCompleted(Json.parse("{\"a\":1.50}")));
     events.put(
         "RunFailed-flow",

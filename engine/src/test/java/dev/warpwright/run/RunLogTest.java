@@ -9,6 +9,7 @@ import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.Target;
@@ -25,11 +26,14 @@ import dev.warpwright.run.RunEvent.StepStarted;
 import dev.warpwright.task.Alarm;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
+import dev.warpwright.tool.EffectClass;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -233,6 +237,132 @@ final class RunLogTest {
             .map(LoggedEvent::event)
             .toList());
     assertEquals(RunStates.view(RunState.of(stored())), RunStates.view(log.state()));
+  }
+
+  /** A run with a tool under way. */
+  private RunLog withTool() {
+    RunLog log = created();
+    ToolCall call = new ToolCall("c1", "tool", Json.EMPTY_OBJECT);
+    log.append(new StepStarted(1, 1));
+    log.append(
+        List.of(
+            new ModelResponded(
+                1,
+                Target.of("fake", "model"),
+                new Message(Role.ASSISTANT, List.of(call)),
+                new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_calls"),
+                Usage.ABSENT,
+                List.of()),
+            new RunEvent.ToolStarted(
+                1, 0, "c1", "tool", EffectClass.ONCE, Json.EMPTY_OBJECT, "key", 1)));
+    return log;
+  }
+
+  private static RunEvent finished() {
+    return new RunEvent.ToolFinished(
+        "c1", "tool", Optional.of("key"), true, Json.of("done"), false, Duration.ZERO);
+  }
+
+  private void cancelFromOutside() {
+    long end = stored().size();
+    RunEvent.CancelRequested cancel = new RunEvent.CancelRequested(Optional.of("not needed"));
+    store.append(
+        new Append(
+            RUN,
+            end,
+            Writer.outside("ann"),
+            clock.now(),
+            List.of(cancel),
+            new Standing(RunStatus.CANCEL_REQUESTED, Optional.of(clock.now()), Set.of())),
+        Deadline.never());
+  }
+
+  private List<String> lastTypes(int count) {
+    return stored().subList(stored().size() - count, stored().size()).stream()
+        .map(logged -> logged.event().getClass().getSimpleName())
+        .toList();
+  }
+
+  @Test
+  @Tag("A114")
+  void what_is_deferred_is_in_the_state_at_once_and_in_the_store_with_the_next_append() {
+    RunLog log = withTool();
+    List<LoggedEvent> before = stored();
+
+    log.defer(List.of(finished()));
+
+    assertEquals(before, stored());
+    assertEquals(before, log.events(), "only what is durable");
+    assertTrue(log.hasDeferred());
+    assertEquals(List.of(), log.state().calls());
+    clock.now = NOON.plusSeconds(9);
+    log.append(new StepStarted(2, 3));
+    assertFalse(log.hasDeferred());
+    assertEquals(List.of("ToolFinished", "StepStarted"), lastTypes(2));
+    assertEquals(stored(), log.events());
+    assertEquals(RunStates.view(RunState.of(stored())), RunStates.view(log.state()));
+  }
+
+  @Test
+  @Tag("A127")
+  void what_is_deferred_outlives_a_cancel_that_comes_before_it() {
+    RunLog log = withTool();
+    log.defer(List.of(finished()));
+    cancelFromOutside();
+
+    log.append(new StepStarted(2, 3));
+
+    assertEquals(List.of("ToolStarted", "CancelRequested", "ToolFinished"), lastTypes(3));
+    assertEquals(stored(), log.events());
+    assertEquals(RunStates.view(RunState.of(stored())), RunStates.view(log.state()));
+  }
+
+  @Test
+  @Tag("A127")
+  void a_look_at_what_others_wrote_keeps_what_is_deferred() {
+    RunLog log = withTool();
+    log.defer(List.of(finished()));
+    cancelFromOutside();
+
+    log.refresh();
+
+    assertEquals(RunStatus.CANCEL_REQUESTED, log.state().status());
+    assertEquals(List.of(), log.state().calls());
+    log.append(List.of());
+    assertEquals(List.of("CancelRequested", "ToolFinished"), lastTypes(2));
+    assertEquals(stored(), log.events());
+  }
+
+  @Test
+  void what_does_not_fit_is_not_deferred() {
+    RunLog log = withTool();
+    RunEvent large =
+        new RunEvent.ToolFinished(
+            "c1",
+            "tool",
+            Optional.of("key"),
+            true,
+            Json.of("x".repeat((int) RunState.DEFAULT_MAX_BYTES)),
+            false,
+            Duration.ZERO);
+
+    assertThrows(LimitExceededException.class, () -> log.defer(List.of(large)));
+
+    assertFalse(log.hasDeferred());
+    log.defer(List.of(finished()));
+    log.append(List.of());
+    assertEquals(List.of("ToolStarted", "ToolFinished"), lastTypes(2));
+  }
+
+  @Test
+  void a_log_whose_beginning_is_known_is_loaded_from_there_on() {
+    RunLog log = withTool();
+    List<LoggedEvent> known = stored().subList(0, 2);
+
+    RunLog other = RunLog.open(store, known, stored().getFirst().writer(), clock, Deadline.never());
+
+    assertEquals(stored(), other.events());
+    assertEquals(RunStates.view(log.state()), RunStates.view(other.state()));
   }
 
   @Test

@@ -165,7 +165,8 @@ final class RunStateTest {
         INPUT,
         Optional.empty(),
         Optional.empty(),
-        Optional.of(new ApprovalRequested.OfChild("child-" + callId, "approval-" + number)), Optional.empty());
+        Optional.of(new ApprovalRequested.OfChild("child-" + callId, "approval-" + number)),
+        Optional.empty());
   }
 
   private static ApprovalDecided decidedPromoted(String callId, int number) {

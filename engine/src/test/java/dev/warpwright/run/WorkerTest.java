@@ -243,7 +243,7 @@ final class WorkerTest {
   @Tag("F43")
   void it_wakes_exactly_when_the_next_run_is_due() throws Exception {
     RunKey run = queue(AGENT, "run", time.now().plusSeconds(90));
-    try (Worker worker = worker(memory).pollInterval(LONG).start()) {
+    try (Worker _ = worker(memory).pollInterval(LONG).start()) {
       time.awaitAlarmIn(Duration.ofSeconds(90));
       time.advance(Duration.ofSeconds(90).minusNanos(1));
       assertEquals(0, driver.drives.get());
@@ -323,7 +323,7 @@ final class WorkerTest {
             throw new ConflictException("No.", null, OperationTrace.NONE);
           }
         };
-    try (Worker worker = worker(memory).start()) {
+    try (Worker _ = worker(memory).start()) {
       driver.awaitBegin();
       RunKey good = queue("good");
       time.awaitAlarmIn(Duration.ofSeconds(1));

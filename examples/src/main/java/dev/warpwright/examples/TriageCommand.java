@@ -125,7 +125,7 @@ final class TriageCommand implements Callable<Integer> {
     return all ? 0 : 1;
   }
 
-  private Batch<Ticket> batch(Agent agent, Tickets tickets) {
+  private Batch<Ticket, Agents> batch(Agent agent, Tickets tickets) {
     return Batch.of(BATCH, agent, tickets, Ticket::id, Ticket::prompt)
         .metadata(RunTicket::metadataOf)
         .maxConcurrency(job.concurrency());

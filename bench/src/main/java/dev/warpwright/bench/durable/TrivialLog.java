@@ -35,6 +35,9 @@ final class TrivialLog {
         Map.of(),
         Optional.of(1L << 30),
         false,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
         Optional.empty());
   }
 

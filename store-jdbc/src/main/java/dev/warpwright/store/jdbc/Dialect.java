@@ -62,6 +62,9 @@ sealed interface Dialect permits H2Dialect, PostgresDialect {
    */
   String isExpired();
 
+  /** The index in whose order runs are listed. */
+  ListQuery.Index listIndex();
+
   /** The database is in use, with its tables. */
   void opened();
 

@@ -308,6 +308,11 @@ final class H2Dialect implements Dialect {
   }
 
   @Override
+  public ListQuery.Index listIndex() {
+    return new ListQuery.Index("updated_nanos", Optional.empty());
+  }
+
+  @Override
   public String clockMillis() {
     return "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000 AS BIGINT)";
   }

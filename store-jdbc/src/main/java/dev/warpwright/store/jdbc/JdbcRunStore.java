@@ -574,7 +574,8 @@ public final class JdbcRunStore implements RunStore {
   @Override
   public List<RunSummary> list(RunQuery query, Deadline deadline) {
     dialect.requireDistinct(query.scope(), Optional.empty());
-    return readers.read(connection -> ListQuery.read(connection, query), deadline);
+    return readers.read(
+        connection -> ListQuery.read(connection, query, dialect.listIndex()), deadline);
   }
 
   @Override

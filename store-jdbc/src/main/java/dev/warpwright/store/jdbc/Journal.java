@@ -231,10 +231,14 @@ final class Journal {
    * out: the events of its log and its row do not fit.
    */
   private void write(JournalSession open, List<Operation<?>> operations) throws SQLException {
+    List<Operation<?>> left = advance(open, operations);
+    if (left.isEmpty()) {
+      return;
+    }
     Set<RunKey> refused = new HashSet<>();
     Set<RunKey> lostBefore = Set.of();
     for (int round = 1; ; round++) {
-      judge(open, operations, refused);
+      judge(open, left, refused);
       Set<RunKey> lost = open.send();
       if (lost.isEmpty()) {
         return;
@@ -243,11 +247,56 @@ final class Journal {
         throw new SQLException("Other processes write to the runs " + lost + " all the time.");
       }
       open.rollback();
+      left = operations;
       Set<RunKey> again = new HashSet<>(lostBefore);
       again.retainAll(lost);
       refused.addAll(again);
       lostBefore = lost;
     }
+  }
+
+  /**
+   * Writes the appends of owners, which are nearly everything, without judging them one by one: of
+   * each run the first thing in the batch, so that their order stays. Whatever does not go through
+   * is judged like the rest, which finds out why.
+   *
+   * <p>The rows of runs are locked in another order here than there. Two stores could wait for each
+   * other if each went on to a run of the other one, so such batches are judged as a whole.
+   *
+   * @return what is left to be judged, in its order
+   */
+  private List<Operation<?>> advance(JournalSession open, List<Operation<?>> operations)
+      throws SQLException {
+    Worker worker = lease.worker();
+    List<Operation.AppendEvents> appends = new ArrayList<>();
+    Set<RunKey> runs = new HashSet<>();
+    for (Operation<?> operation : operations) {
+      if (operation.mayMeetOthers()) {
+        return operations;
+      }
+      if (runs.addAll(operation.runs)
+          && operation instanceof Operation.AppendEvents append
+          && append.isPlain()
+          && append.append.writer().epoch() == worker.epoch()) {
+        appends.add(append);
+      }
+    }
+    Set<RunKey> advanced = appends.isEmpty() ? Set.of() : open.advance(appends, worker);
+    if (advanced.isEmpty()) {
+      return operations;
+    }
+    if (!lease.mayBegin(worker)) {
+      open.rollback();
+      return operations;
+    }
+    List<Operation<?>> left = new ArrayList<>(operations);
+    for (Operation.AppendEvents append : appends) {
+      if (advanced.contains(append.run)) {
+        append.decide(new Verdict.Done<>(null));
+        left.remove(append);
+      }
+    }
+    return left;
   }
 
   private void judge(JournalSession open, List<Operation<?>> operations, Set<RunKey> refused)

@@ -69,6 +69,21 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
 
   abstract Fence begin(List<Operation<?>> operations) throws SQLException;
 
+  /**
+   * Begins a transaction of a worker with what can be judged and written at once, where that is
+   * faster than {@link #begin}, which may then follow for what is left. Each append is plain, of
+   * another run and of this worker's epoch.
+   *
+   * @return the runs whose appends were written, as {@link #begin} and a judgement of each would
+   *     have done; of the others nothing was
+   */
+  final Set<RunKey> advance(List<Operation.AppendEvents> appends, Worker of) throws SQLException {
+    worker = of;
+    return advance(appends);
+  }
+
+  abstract Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException;
+
   /** Who writes in the open transaction. */
   final Worker worker() {
     return worker;

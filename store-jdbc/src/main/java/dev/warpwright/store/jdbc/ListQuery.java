@@ -21,10 +21,10 @@ import java.util.stream.Collectors;
 
 /**
  * Lists runs by one index, whichever statuses are wanted: each status is a range of the index in
- * the wanted order, cut at the limit, and one statement merges the ranges. The order of a range
- * names all columns of the index, though the first four are constant in it, because H2 recognises
- * the index only then. What is asked for by metadata, or quarantined, is found first and sorted
- * then, as it is not much.
+ * the wanted order, cut at the limit, and one statement merges the ranges, with the few runs that
+ * the index leaves out. The order of a range names all columns of the index, though the first four
+ * are constant in it, because H2 recognises the index only then. What is asked for by metadata, or
+ * quarantined, is found first and sorted then, as it is not much.
  */
 final class ListQuery {
   /** The columns that {@link #read(ResultSet, RunScope)} wants, in its order. */
@@ -34,23 +34,30 @@ final class ListQuery {
 
   private static final String SCOPE =
       "SELECT " + COLUMNS + " FROM ww_run WHERE tenant = ? AND user_id = ? AND namespace = ?";
-  private static final String AFTER =
-      " AND updated_nanos <= ? AND (updated_nanos < ? OR run_id > ?)";
-  private static final String RANGE_END =
-      " ORDER BY tenant, user_id, namespace, status, updated_nanos DESC, run_id"
-          + " FETCH FIRST ? ROWS ONLY)";
+  private static final String AFTER = " AND %1$s <= ? AND (%1$s < ? OR run_id > ?)";
   private static final String NOTED =
       " AND id IN (SELECT run FROM ww_run_metadata WHERE name = ? AND note = ?)";
   private static final String END = " ORDER BY updated_nanos DESC, run_id FETCH FIRST ? ROWS ONLY";
 
+  private static final String UPDATED = "updated_nanos";
+
+  /**
+   * The index: scope, status, a time descending, run id.
+   *
+   * @param time its column of the time of a run's last event
+   * @param others what is true of the runs that it leaves out, in which that column is null
+   */
+  record Index(String time, Optional<String> others) {}
+
   private ListQuery() {}
 
-  static List<RunSummary> read(Connection connection, RunQuery query) throws SQLException {
+  static List<RunSummary> read(Connection connection, RunQuery query, Index index)
+      throws SQLException {
     if (!query.metadata().entrySet().stream()
         .allMatch(note -> JournalSession.isSearchable(note.getKey(), note.getValue()))) {
       return List.of();
     }
-    try (PreparedStatement select = prepare(connection, "", query)) {
+    try (PreparedStatement select = prepare(connection, "", query, index)) {
       return read(select, query.scope());
     }
   }
@@ -67,8 +74,8 @@ final class ListQuery {
   }
 
   /** How the database reads it; for tests. */
-  static String plan(Connection connection, RunQuery query) throws SQLException {
-    try (PreparedStatement explain = prepare(connection, "EXPLAIN ", query);
+  static String plan(Connection connection, RunQuery query, Index index) throws SQLException {
+    try (PreparedStatement explain = prepare(connection, "EXPLAIN ", query, index);
         ResultSet rows = explain.executeQuery()) {
       StringBuilder plan = new StringBuilder();
       while (rows.next()) {
@@ -78,35 +85,71 @@ final class ListQuery {
     }
   }
 
-  private static PreparedStatement prepare(Connection connection, String verb, RunQuery query)
-      throws SQLException {
+  private static PreparedStatement prepare(
+      Connection connection, String verb, RunQuery query, Index index) throws SQLException {
     return query.metadata().isEmpty() && !query.quarantined()
-        ? prepareRanges(connection, verb, query)
+        ? prepareRanges(connection, verb, query, index)
         : prepareSearch(connection, verb, query);
   }
 
-  private static PreparedStatement prepareRanges(Connection connection, String verb, RunQuery query)
-      throws SQLException {
+  private static PreparedStatement prepareRanges(
+      Connection connection, String verb, RunQuery query, Index index) throws SQLException {
     Set<RunStatus> statuses =
         query.statuses().isEmpty() ? Set.of(RunStatus.values()) : query.statuses();
     String range =
-        "(" + SCOPE + " AND status = ?" + (query.after().isEmpty() ? "" : AFTER) + RANGE_END;
-    boolean merged = statuses.size() > 1; // H2 takes no order after a single range
-    String sql =
-        String.join(" UNION ALL ", Collections.nCopies(statuses.size(), range))
-            + (merged ? END : "");
+        part(
+            " AND status = ?"
+                + index.others().map(others -> " AND " + index.time() + " IS NOT NULL").orElse(""),
+            query,
+            index.time(),
+            "tenant, user_id, namespace, status, ");
+    List<String> parts = new ArrayList<>(Collections.nCopies(statuses.size(), range));
+    index
+        .others()
+        .ifPresent(
+            others ->
+                parts.add(
+                    part(
+                        " AND " + others + " AND status IN " + names(statuses),
+                        query,
+                        UPDATED,
+                        "")));
+    boolean merged = parts.size() > 1; // H2 takes no order after a single range
+    String sql = String.join(" UNION ALL ", parts) + (merged ? END : "");
     PreparedStatement select = connection.prepareStatement(verb + sql);
     int column = 0;
     for (RunStatus status : statuses) {
       column = JournalSession.setScope(select, column, query.scope());
       select.setString(++column, status.name());
-      column = setAfter(select, column, query);
-      select.setInt(++column, query.limit());
+      column = setPage(select, column, query);
+    }
+    if (index.others().isPresent()) {
+      column = JournalSession.setScope(select, column, query.scope());
+      column = setPage(select, column, query);
     }
     if (merged) {
       select.setInt(++column, query.limit());
     }
     return select;
+  }
+
+  /** A select of the runs of a scope of which something is true, cut at the limit. */
+  private static String part(String which, RunQuery query, String time, String constants) {
+    return "("
+        + SCOPE
+        + which
+        + (query.after().isEmpty() ? "" : AFTER.formatted(time))
+        + " ORDER BY "
+        + constants
+        + time
+        + " DESC, run_id FETCH FIRST ? ROWS ONLY)";
+  }
+
+  private static int setPage(PreparedStatement select, int before, RunQuery query)
+      throws SQLException {
+    int column = setAfter(select, before, query);
+    select.setInt(++column, query.limit());
+    return column;
   }
 
   private static PreparedStatement prepareSearch(Connection connection, String verb, RunQuery query)
@@ -116,7 +159,7 @@ final class ListQuery {
             + (query.quarantined() ? " AND claims >= " + RunStore.MAX_CLAIMS : "")
             + NOTED.repeat(query.metadata().size())
             + (query.statuses().isEmpty() ? "" : " AND status IN " + names(query.statuses()))
-            + (query.after().isEmpty() ? "" : AFTER)
+            + (query.after().isEmpty() ? "" : AFTER.formatted(UPDATED))
             + END;
     PreparedStatement select = connection.prepareStatement(verb + sql);
     int column = JournalSession.setScope(select, 0, query.scope());

@@ -63,6 +63,9 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
   abstract Needs needs();
 
+  /** Whether it may be about a run that another store drives. */
+  abstract boolean mayMeetOthers();
+
   /** What it writes, for the bounds of the queue. */
   int events() {
     return 1;
@@ -181,6 +184,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
+    boolean mayMeetOthers() {
+      return false;
+    }
+
+    @Override
     Optional<String> key() {
       return request.started().idempotencyKey();
     }
@@ -258,6 +266,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
+    boolean mayMeetOthers() {
+      return false;
+    }
+
+    @Override
     Optional<String> key() {
       return started.idempotencyKey();
     }
@@ -303,10 +316,10 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
   /** See {@code RunStore.append}. */
   static final class AppendEvents extends OfRun<@Nullable Void> {
-    private final Append append;
-    private final List<EventRow> events;
-    private final long timeNanos;
-    private final long appendId;
+    final Append append;
+    final List<EventRow> events;
+    final long timeNanos;
+    final long appendId;
     private final long bytes;
 
     AppendEvents(Append append, long appendId) {
@@ -331,6 +344,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
               .anyMatch(event -> event instanceof StepStarted || event instanceof ToolStarted)
           ? Needs.TIME
           : Needs.OWNERSHIP;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return !append.writer().isOwner();
     }
 
     @Override
@@ -407,6 +425,13 @@ abstract sealed class Operation<T extends @Nullable Object> {
       return Optional.of(there ? standing.dueAt(append.time()) : standing);
     }
 
+    /** Whether it is an owner's progress that has nothing to do with signals, as nearly all are. */
+    boolean isPlain() {
+      return isProgress()
+          && append.standing().signals().isEmpty()
+          && append.events().stream().noneMatch(SignalReceived.class::isInstance);
+    }
+
     private boolean isProgress() {
       return append.writer().isOwner()
           && !append.events().stream().allMatch(RunResumed.class::isInstance);
@@ -433,6 +458,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Needs needs() {
       return Needs.LEASE;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return true;
     }
 
     @Override
@@ -495,6 +525,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Needs needs() {
       return Needs.LEASE;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return false;
     }
 
     @Override
@@ -562,6 +597,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
+    boolean mayMeetOthers() {
+      return false;
+    }
+
+    @Override
     boolean wrote() {
       return false;
     }
@@ -602,6 +642,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Needs needs() {
       return Needs.NOTHING;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return true;
     }
 
     @Override
@@ -650,6 +695,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     }
 
     @Override
+    boolean mayMeetOthers() {
+      return true;
+    }
+
+    @Override
     Verdict<@Nullable Void> perform(JournalSession session) throws SQLException {
       Optional<RunRow> row = session.findRun(run);
       if (row.isEmpty()) {
@@ -680,6 +730,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Needs needs() {
       return Needs.NOTHING;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return false;
     }
 
     @Override
@@ -716,6 +771,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Needs needs() {
       return Needs.NOTHING;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return true;
     }
 
     @Override
@@ -759,6 +819,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     Needs needs() {
       return Needs.NOTHING;
+    }
+
+    @Override
+    boolean mayMeetOthers() {
+      return true;
     }
 
     @Override

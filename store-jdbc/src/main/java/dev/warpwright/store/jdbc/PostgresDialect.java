@@ -302,7 +302,12 @@ final class PostgresDialect implements Dialect {
 
   @Override
   public String isExpired() {
-    return "worker IS NULL AND updated_nanos < ? AND status IN %s ORDER BY updated_nanos";
+    return "idle_nanos < ? AND status IN %s ORDER BY idle_nanos";
+  }
+
+  @Override
+  public ListQuery.Index listIndex() {
+    return new ListQuery.Index("idle_nanos", Optional.of("worker IS NOT NULL"));
   }
 
   @Override

@@ -79,32 +79,24 @@ final class PostgresSession extends JournalSession {
           + " JOIN ww_run r ON r.tenant = wanted.tenant AND r.user_id = wanted.user_id"
           + " AND r.namespace = wanted.namespace AND r.idempotency_key = wanted.key";
 
-  /** Whether a run can be taken up; as the index has it. */
-  private static final String IS_READY =
-      " WHERE r.agent_id = wanted.agent_id AND r.worker IS NULL AND r.due_nanos IS NOT NULL"
-          + " AND r.claims < "
-          + RunStore.MAX_CLAIMS;
-
   /** Runs that this transaction has are left out: what it will write is not in the table yet. */
   private static final String DUE =
       "SELECT run.* FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL (SELECT "
           + RUN_COLUMNS
           + ", tenant, user_id, namespace, run_id, agent_id FROM ww_run r"
-          + IS_READY
-          + " AND r.due_nanos <= "
+          + " WHERE r.agent_id = wanted.agent_id AND r.ready_nanos <= "
           + LeaseTable.NOW_NANOS
-          + " AND r.id <> ALL (?::bigint[]) ORDER BY r.due_nanos, r.run_id LIMIT ?"
+          + " AND r.id <> ALL (?::bigint[]) ORDER BY r.ready_nanos, r.run_id LIMIT ?"
           + " FOR NO KEY UPDATE SKIP LOCKED) run ORDER BY run.due_nanos, run.run_id LIMIT ?";
 
   private static final String NEXT_DUE =
-      "SELECT MIN(run.due_nanos) - "
+      "SELECT MIN(run.ready_nanos) - "
           + LeaseTable.NOW_NANOS
           + " FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL"
-          + " (SELECT r.due_nanos FROM ww_run r"
-          + IS_READY
-          + " AND r.due_nanos > "
+          + " (SELECT r.ready_nanos FROM ww_run r"
+          + " WHERE r.agent_id = wanted.agent_id AND r.ready_nanos > "
           + LeaseTable.NOW_NANOS
-          + " ORDER BY r.due_nanos, r.run_id LIMIT 1) run";
+          + " ORDER BY r.ready_nanos, r.run_id LIMIT 1) run";
 
   private static final String STRANDED =
       "SELECT "
@@ -134,6 +126,13 @@ final class PostgresSession extends JournalSession {
           + " owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals) ON"
           + " CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
 
+  private static final String EVENT_COLUMNS =
+      "run, sequence, append_id, type, version, writer, epoch, time_nanos, codec, body";
+
+  private static final String EVENT_ARRAYS =
+      "unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::int[], ?::text[], ?::bigint[],"
+          + " ?::bigint[], ?::int[], ?::bytea[])";
+
   private static final String WRITE =
       "WITH moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
           + " due_nanos = NULLIF(x.due_nanos, "
@@ -145,11 +144,37 @@ final class PostgresSession extends JournalSession {
           + " ?::text[], ?::text[], ?::bigint[], ?::int[], ?::text[], ?::text[])"
           + " AS x (id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch,"
           + " claims, problem, signals) WHERE r.id = x.id)"
-          + " INSERT INTO ww_event (run, sequence, append_id, type, version, writer, epoch,"
-          + " time_nanos, codec, body)"
-          + " SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::int[],"
-          + " ?::text[], ?::bigint[], ?::bigint[], ?::int[], ?::bytea[])"
+          + " INSERT INTO ww_event ("
+          + EVENT_COLUMNS
+          + ") SELECT * FROM "
+          + EVENT_ARRAYS
           + " ON CONFLICT DO NOTHING RETURNING run, sequence";
+
+  /**
+   * Fences, judges, moves the runs on and writes their events in one round trip. What is compared
+   * with the worker is hidden from the planner, which would else take an index of it.
+   */
+  private static final String ADVANCE =
+      "WITH fence AS MATERIALIZED"
+          + " (SELECT 1 FROM ww_worker WHERE id = ? AND epoch = ? FOR KEY SHARE),"
+          + " moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
+          + " due_nanos = NULLIF(x.due_nanos, "
+          + NEVER
+          + "), updated_nanos = x.time_nanos, claims = 0, problem = NULL, signals = NULL"
+          + " FROM fence CROSS JOIN unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[],"
+          + " ?::bigint[], ?::bigint[], ?::text[])"
+          + " AS x (id, expected, sequence, status, due_nanos, time_nanos, owner)"
+          + " WHERE r.id = x.id AND r.sequence = x.expected AND r.updated_nanos <= x.time_nanos"
+          + " AND r.owner = x.owner AND (r.worker = ? AND r.owner_epoch = ?) IS TRUE"
+          + " RETURNING r.id),"
+          + " added AS (INSERT INTO ww_event ("
+          + EVENT_COLUMNS
+          + ") SELECT e.* FROM "
+          + EVENT_ARRAYS
+          + " AS e ("
+          + EVENT_COLUMNS
+          + ") WHERE (e.run IN (SELECT id FROM moved)) IS TRUE)"
+          + " SELECT id FROM moved";
 
   private static final String INSERT_METADATA =
       "INSERT INTO ww_run_metadata (run, name, note)"
@@ -174,6 +199,8 @@ final class PostgresSession extends JournalSession {
           + LeaseTable.NOW_MILLIS
           + " FROM ww_worker WHERE id = ANY (?)";
 
+  private static final String UNIQUE_VIOLATION = "23505";
+
   private static final Comparator<RunKey> ORDER =
       Comparator.comparing((RunKey run) -> run.scope().tenant())
           .thenComparing(run -> run.scope().user().orElse(""))
@@ -184,6 +211,15 @@ final class PostgresSession extends JournalSession {
   private final PreparedStatement begin;
   private final PreparedStatement insertRuns;
   private final PreparedStatement write;
+  private final PreparedStatement advance;
+
+  /**
+   * The internal ids of runs that this store drives. An id is never given to another run, so that
+   * what is wrong here costs a round trip, no more.
+   */
+  private final Map<RunKey, Long> driven = new HashMap<>();
+
+  private Worker driver; // of those runs
 
   // Of the open transaction:
   private final Map<RunKey, Slot> slots = new HashMap<>();
@@ -224,6 +260,8 @@ final class PostgresSession extends JournalSession {
     this.begin = connection.prepareStatement(BEGIN);
     this.insertRuns = connection.prepareStatement(INSERT_RUNS);
     this.write = connection.prepareStatement(WRITE);
+    this.advance = connection.prepareStatement(ADVANCE);
+    this.driver = worker;
   }
 
   @Override
@@ -245,6 +283,83 @@ final class PostgresSession extends JournalSession {
             .distinct()
             .toList());
     return fence;
+  }
+
+  @Override
+  Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException {
+    clear();
+    List<Operation.AppendEvents> known =
+        appends.stream()
+            .filter(append -> driven().containsKey(append.run))
+            .sorted(Comparator.comparingLong(append -> idOf(append.run)))
+            .toList();
+    if (known.isEmpty()) {
+      return Set.of();
+    }
+    for (Operation.AppendEvents append : known) {
+      long run = idOf(append.run);
+      append.events.forEach(event -> addEvent(run, event, append.append.writer(), append.appendId));
+    }
+    advance.setString(1, worker().id());
+    advance.setLong(2, worker().epoch());
+    setLongs(advance, 3, known, append -> idOf(append.run));
+    setLongs(advance, 4, known, append -> append.append.expectedSequence());
+    setLongs(advance, 5, known, append -> append.events.getLast().sequence);
+    setTexts(advance, 6, known, append -> append.append.standing().status().name());
+    setLongs(
+        advance,
+        7,
+        known,
+        append -> append.append.standing().due().map(Times::nanos).orElse(NEVER));
+    setLongs(advance, 8, known, append -> append.timeNanos);
+    setTexts(advance, 9, known, append -> append.append.writer().name());
+    advance.setString(10, worker().id());
+    advance.setLong(11, worker().epoch());
+    setEvents(advance, 12, Map.of());
+    events.clear();
+    return readAdvanced(known);
+  }
+
+  private Set<RunKey> readAdvanced(List<Operation.AppendEvents> appends) throws SQLException {
+    Set<Long> moved = new HashSet<>();
+    try (ResultSet row = advance.executeQuery()) {
+      while (row.next()) {
+        moved.add(row.getLong(1));
+      }
+    } catch (SQLException e) {
+      if (!UNIQUE_VIOLATION.equals(e.getSQLState())) {
+        throw e;
+      }
+      connection.rollback(); // a log has an event that its row does not know of
+    }
+    return appends.stream()
+        .map(append -> append.run)
+        .filter(run -> moved.contains(idOf(run)))
+        .collect(Collectors.toSet());
+  }
+
+  private long idOf(RunKey run) {
+    return Objects.requireNonNull(driven.get(run), "id");
+  }
+
+  private Map<RunKey, Long> driven() {
+    if (!driver.equals(worker())) {
+      driven.clear();
+      driver = worker();
+    }
+    return driven;
+  }
+
+  /** Keeps which runs the transaction leaves with this store. */
+  private void noteDriven(Map<Long, Long> ids) {
+    slots.forEach(
+        (run, slot) -> {
+          if (slot.row.ownership() == Ownership.HERE) {
+            driven().put(run, ids.getOrDefault(slot.row.id(), slot.row.id()));
+          } else {
+            driven().remove(run);
+          }
+        });
   }
 
   @Override
@@ -499,6 +614,7 @@ final class PostgresSession extends JournalSession {
   void delete(RunKey run, RunRow row) {
     deleted.add(row.id());
     slots.remove(run);
+    driven.remove(run);
     keys.values().remove(run);
   }
 
@@ -518,7 +634,9 @@ final class PostgresSession extends JournalSession {
       return lost;
     }
     note(ids);
-    return write(ids);
+    Set<RunKey> torn = write(ids);
+    noteDriven(ids);
+    return torn;
   }
 
   private void sendDeleted() throws SQLException {
@@ -606,19 +724,7 @@ final class PostgresSession extends JournalSession {
     setInts(write, 9, changed, slot -> slot.row.claims());
     setTexts(write, 10, changed, slot -> slot.row.problem());
     setTexts(write, 11, changed, slot -> slot.row.signals());
-    setLongs(write, 12, events, event -> ids.getOrDefault(event.run(), event.run()));
-    setLongs(write, 13, events, event -> event.row().sequence);
-    setLongs(write, 14, events, Event::appendId);
-    setTexts(write, 15, events, event -> event.row().type);
-    setInts(write, 16, events, event -> event.row().version);
-    setTexts(write, 17, events, event -> event.writer().name());
-    setLongs(write, 18, events, event -> event.writer().epoch());
-    setLongs(write, 19, events, event -> event.row().timeNanos);
-    setInts(write, 20, events, event -> event.row().codec);
-    write.setArray(
-        21,
-        connection.createArrayOf(
-            "bytea", events.stream().map(event -> event.row().body).toArray(byte[][]::new)));
+    setEvents(write, 12, ids);
     Set<Place> missing = new HashSet<>();
     for (Event event : events) {
       missing.add(new Place(ids.getOrDefault(event.run(), event.run()), event.row().sequence));
@@ -629,6 +735,22 @@ final class PostgresSession extends JournalSession {
       }
     }
     return missing.isEmpty() ? Set.of() : torn(missing, ids);
+  }
+
+  /** Sets the columns of all events, the first of which is at an index. */
+  private void setEvents(PreparedStatement statement, int column, Map<Long, Long> ids)
+      throws SQLException {
+    setLongs(statement, column, events, event -> ids.getOrDefault(event.run(), event.run()));
+    setLongs(statement, column + 1, events, event -> event.row().sequence);
+    setLongs(statement, column + 2, events, Event::appendId);
+    setTexts(statement, column + 3, events, event -> event.row().type);
+    setInts(statement, column + 4, events, event -> event.row().version);
+    setTexts(statement, column + 5, events, event -> event.writer().name());
+    setLongs(statement, column + 6, events, event -> event.writer().epoch());
+    setLongs(statement, column + 7, events, event -> event.row().timeNanos);
+    setInts(statement, column + 8, events, event -> event.row().codec);
+    byte[][] bodies = events.stream().map(event -> event.row().body).toArray(byte[][]::new);
+    statement.setArray(column + 9, connection.createArrayOf("bytea", bodies));
   }
 
   private Set<RunKey> torn(Set<Place> missing, Map<Long, Long> ids) {

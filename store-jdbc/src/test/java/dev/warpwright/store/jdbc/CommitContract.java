@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.Target;
@@ -190,6 +191,171 @@ abstract class CommitContract {
       assertContiguous(run(n), n == 25 ? 1 : 3);
     }
     assertEquals(before + 2, gate.commits());
+  }
+
+  /**
+   * Holds the journal, queues calls in their order, and lets them go into one commit; returns the
+   * number that it has.
+   */
+  private int inOneCommit(List<Runnable> calls) throws Exception {
+    Gate.Stop stop = gate.stopAt(Boundary.BEFORE_STATEMENT);
+    Future<Writer> first = callers.submit(() -> create(run(1000)));
+    stop.awaitReached();
+    int before = gate.commits();
+    for (int n = 0; n < calls.size(); n++) {
+      calls.get(n).run();
+      awaitQueued(n + 1);
+    }
+    stop.open();
+    first.get();
+    return before + 2;
+  }
+
+  private static void assertRefused(Class<? extends Exception> as, Future<?> call) {
+    ExecutionException refused = assertThrows(ExecutionException.class, call::get);
+    assertInstanceOf(as, refused.getCause());
+  }
+
+  @Test
+  @Tag("A118")
+  void appends_of_one_owner_to_one_run_take_place_in_their_order_in_one_commit() throws Exception {
+    RunKey run = run(1);
+    Writer owner = create(run);
+    List<Future<?>> appends = new ArrayList<>();
+
+    int commit =
+        inOneCommit(
+            LongStream.of(1, 3, 3, 5)
+                .<Runnable>mapToObj(
+                    expected -> () -> appends.add(submit(append(run, expected, owner), soon())))
+                .toList());
+
+    appends.get(0).get();
+    appends.get(1).get();
+    assertRefused(ConflictException.class, appends.get(2));
+    appends.get(3).get();
+    assertEquals(commit, gate.commits());
+    assertContiguous(run, 7);
+  }
+
+  @Test
+  @Tag("A122")
+  void an_append_after_a_release_in_the_same_commit_is_refused() throws Exception {
+    RunKey run = run(1);
+    RunKey other = run(2);
+    Writer owner = create(run);
+    Writer owner2 = create(other);
+    List<Future<?>> appends = new ArrayList<>();
+
+    int commit =
+        inOneCommit(
+            List.of(
+                () -> store.release(run, owner),
+                () -> appends.add(submit(append(run, 1, owner), soon())),
+                () -> appends.add(submit(append(other, 1, owner2), soon())),
+                () -> store.release(other, owner2)));
+
+    assertRefused(ConflictException.class, appends.get(0));
+    appends.get(1).get();
+    assertEquals(commit, gate.commits());
+    assertContiguous(run, 1);
+    assertContiguous(other, 3);
+    assertTrue(store.acquire(run, soon()).isPresent());
+    assertTrue(store.acquire(other, soon()).isPresent());
+  }
+
+  @Test
+  @Tag("A3")
+  @Tag("A118")
+  void an_owner_that_meets_a_control_event_in_the_same_commit_is_refused_whole() throws Exception {
+    RunKey run = run(1);
+    RunKey other = run(2);
+    Writer owner = create(run);
+    Writer owner2 = create(other);
+    List<Future<?>> appends = new ArrayList<>();
+
+    int commit =
+        inOneCommit(
+            List.of(
+                () -> appends.add(submit(append(other, 1, owner2), soon())),
+                () -> appends.add(submit(append(run, 1, Writer.outside("ann")), soon())),
+                () -> appends.add(submit(append(run, 1, owner), soon()))));
+
+    appends.get(0).get();
+    appends.get(1).get();
+    assertRefused(ConflictException.class, appends.get(2));
+    assertEquals(commit, gate.commits());
+    assertContiguous(run, 3);
+    assertContiguous(other, 3);
+  }
+
+  @Test
+  @Tag("A118")
+  void an_append_whose_time_is_before_the_last_event_is_refused_alone() throws Exception {
+    List<Writer> owners = List.of(create(run(0)), create(run(1)), create(run(2)));
+    for (int n = 0; n < 3; n++) {
+      store.append(append(run(n), 1, owners.get(n)), soon());
+    }
+    Append early = append(run(1), 3, owners.get(1));
+    Append back =
+        new Append(
+            early.run(), 3, early.writer(), NOON, early.events(), Standing.of(RunStatus.RUNNING));
+    List<Future<?>> appends = new ArrayList<>();
+
+    int commit =
+        inOneCommit(
+            List.of(
+                () -> appends.add(submit(append(run(0), 3, owners.get(0)), soon())),
+                () -> appends.add(submit(back, soon())),
+                () -> appends.add(submit(append(run(2), 3, owners.get(2)), soon()))));
+
+    appends.get(0).get();
+    assertRefused(InvalidRequestException.class, appends.get(1));
+    appends.get(2).get();
+    assertEquals(commit, gate.commits());
+    assertContiguous(run(1), 3);
+    assertContiguous(run(2), 5);
+  }
+
+  private RunSummary summary(RunKey run) {
+    return store.list(RunQuery.all(run.scope()), soon()).stream()
+        .filter(listed -> listed.run().equals(run))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  @Tag("A128")
+  void progress_forgets_claims_and_problem_and_sets_where_the_run_stands() {
+    RunKey run = run(1);
+    store.release(run, create(run));
+    for (int n = 1; n <= 2; n++) {
+      Writer owner = store.acquire(run, soon()).orElseThrow();
+      store.append(
+          new Append(
+              run,
+              n,
+              owner,
+              NOON,
+              List.of(new RunEvent.RunResumed("x")),
+              Standing.due(RunStatus.RUNNING, NOON)),
+          soon());
+      store.release(run, owner, Optional.of("broken"));
+    }
+    Writer owner = store.acquire(run, soon()).orElseThrow();
+    assertEquals(3, summary(run).claims());
+    assertEquals(Optional.of("broken"), summary(run).problem());
+    Append progress = append(run, 3, owner);
+    Standing standing = Standing.due(RunStatus.CANCEL_REQUESTED, NOON.plusSeconds(9));
+
+    store.append(new Append(run, 3, owner, progress.time(), progress.events(), standing), soon());
+
+    RunSummary after = summary(run);
+    assertEquals(0, after.claims());
+    assertEquals(Optional.empty(), after.problem());
+    assertEquals(standing, after.standing());
+    assertEquals(progress.time(), after.updated());
+    assertEquals(5, after.sequence());
   }
 
   @ParameterizedTest

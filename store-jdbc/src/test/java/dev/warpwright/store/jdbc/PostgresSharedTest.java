@@ -270,6 +270,61 @@ final class PostgresSharedTest {
   }
 
   @Test
+  @Tag("A3")
+  @Tag("A118")
+  @Tag("A126")
+  void of_an_owner_and_another_store_at_the_same_sequence_one_wins_as_a_whole() throws Exception {
+    JdbcRunStore first = open("first");
+    JdbcRunStore second = open("second");
+    int runs = 12;
+    List<Writer> owners = new ArrayList<>();
+    for (int n = 0; n < runs; n++) {
+      owners.add(create(n % 2 == 0 ? first : second, run(n)));
+    }
+    for (int round = 0; round < 10; round++) {
+      long expected = 1 + 2L * round;
+      List<Callable<Boolean>> appends = new ArrayList<>();
+      for (int n = 0; n < runs; n++) {
+        JdbcRunStore owning = n % 2 == 0 ? first : second;
+        JdbcRunStore other = n % 2 == 0 ? second : first;
+        Append byOwner = step(run(n), expected, owners.get(n));
+        Append byOther = step(run(n), expected, Writer.outside("ann"));
+        appends.add(() -> isAppended(owning, byOwner));
+        appends.add(() -> isAppended(other, byOther));
+      }
+      assertEquals(runs, together(appends).stream().filter(won -> won).count());
+    }
+    for (int n = 0; n < runs; n++) {
+      List<LoggedEvent> log = second.load(run(n), 1, soon());
+      assertEquals(
+          LongStream.rangeClosed(1, 21).boxed().toList(),
+          log.stream().map(LoggedEvent::sequence).toList());
+      for (int at = 1; at < 21; at += 2) {
+        assertEquals(log.get(at).writer(), log.get(at + 1).writer());
+      }
+    }
+  }
+
+  private static Append step(RunKey run, long expected, Writer writer) {
+    return new Append(
+        run,
+        expected,
+        writer,
+        NOON,
+        List.of(new RunEvent.StepStarted(1, 1), new RunEvent.StepStarted(2, 1)),
+        Standing.due(RunStatus.RUNNING, NOON.plusNanos(expected)));
+  }
+
+  private static boolean isAppended(JdbcRunStore store, Append append) {
+    try {
+      store.append(append, soon());
+      return true;
+    } catch (ConflictException e) {
+      return false;
+    }
+  }
+
+  @Test
   @Tag("A122")
   void of_stores_that_acquire_a_free_run_one_gets_it() throws Exception {
     JdbcRunStore first = open("first");

@@ -1,4 +1,4 @@
-package dev.warpwright.agent;
+package dev.warpwright.drive;
 
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.WarpwrightException;
@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * earlier late end, left it. Whatever else happened to the run since then counts, and the late end
  * is dropped.
  */
-final class LateEnds {
+public final class LateEnds {
   private static final Logger LOG = LoggerFactory.getLogger(LateEnds.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -49,7 +49,14 @@ final class LateEnds {
    */
   private volatile long leftAt;
 
-  LateEnds(RunStore store, RunKey run, TimeSource time) {
+  /**
+   * Late ends of a run that is being driven.
+   *
+   * @param store where it is
+   * @param run the run
+   * @param time for the times of events
+   */
+  public LateEnds(RunStore store, RunKey run, TimeSource time) {
     this.store = store;
     this.run = run;
     this.time = time;
@@ -72,8 +79,12 @@ final class LateEnds {
     left.countDown();
   }
 
-  /** On a tool's own thread. */
-  void tell(ToolFinished end) {
+  /**
+   * Writes an end, once the driver has left the run. On a tool's own thread.
+   *
+   * @param end what the tool said
+   */
+  public void tell(ToolFinished end) {
     awaitDriver();
     ends.add(end);
     if (unwritten.getAndIncrement() > 0) {

@@ -1,7 +1,4 @@
-package dev.warpwright.agent;
-
-import dev.warpwright.run.RunKey;
-import dev.warpwright.run.RunStatus;
+package dev.warpwright.run;
 
 /**
  * That a run begins to need a person: telemetry, which may change, and not a part of the log.

@@ -1,8 +1,9 @@
-package dev.warpwright.agent;
+package dev.warpwright.drive;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.agent.Program;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Json;

@@ -1,4 +1,4 @@
-package dev.warpwright.agent;
+package dev.warpwright.drive;
 
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.RunKey;
@@ -9,6 +9,7 @@ import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,18 +36,33 @@ public final class CancelWatch implements RunListener, AutoCloseable {
   private @Nullable RunKey run; // owner thread only
   private RunStore.@Nullable Watch watch; // owner thread only
 
-  public CancelWatch(Invocation invocation, RunStore store, TimeSource time) {
+  /**
+   * Begins to watch the caller's handle.
+   *
+   * @param by the caller's handle, if there is one
+   * @param store where the run is
+   * @param time the clock of the cancel that is carried out at the end
+   */
+  public CancelWatch(Optional<Cancellation> by, RunStore store, TimeSource time) {
     this.store = store;
     this.time = time;
-    this.caller = invocation.cancellation().map(by -> by.onCancel(handle::cancel)).orElse(null);
+    this.caller = by.map(given -> given.onCancel(handle::cancel)).orElse(null);
   }
 
-  /** What cancels the operation. */
+  /**
+   * What cancels the operation.
+   *
+   * @return the handle of this invocation
+   */
   public Cancellation handle() {
     return handle;
   }
 
-  /** Lets a worker, whose run this is, have it back unfinished. */
+  /**
+   * Lets a worker, whose run this is, have it back unfinished.
+   *
+   * @param asked cancelled when the worker wants it back
+   */
   public void handsBackOn(Cancellation asked) {
     worker =
         asked.onCancel(
@@ -56,17 +72,29 @@ public final class CancelWatch implements RunListener, AutoCloseable {
             });
   }
 
-  /** Whether the invocation is a worker's, which hands back a run that could not be begun. */
+  /**
+   * Whether the invocation is a worker's, which hands back a run that could not be begun.
+   *
+   * @return whether it is
+   */
   public boolean isOfWorker() {
     return worker != null;
   }
 
-  /** Whether the run is to be left as it stands, for another driver to go on with. */
+  /**
+   * Whether the run is to be left as it stands, for another driver to go on with.
+   *
+   * @return whether it is
+   */
   public boolean isHandedBack() {
     return handedBack;
   }
 
-  /** Called when the invocation owns a run, before it reads the log. */
+  /**
+   * Called when the invocation owns a run, before it reads the log.
+   *
+   * @param owned the run
+   */
   public void begins(RunKey owned) {
     run = owned;
     watch = store.watch(owned, this);
@@ -86,12 +114,20 @@ public final class CancelWatch implements RunListener, AutoCloseable {
     handle.cancel("the run's lease was lost");
   }
 
-  /** Whether the run is not this invocation's any more, so that it must write nothing. */
+  /**
+   * Whether the run is not this invocation's any more, so that it must write nothing.
+   *
+   * @return whether it is lost
+   */
   public boolean isLost() {
     return lost;
   }
 
-  /** Whether somebody asked to cancel the run. */
+  /**
+   * Whether somebody asked to cancel the run.
+   *
+   * @return whether somebody did
+   */
   public boolean isRequested() {
     return requested;
   }

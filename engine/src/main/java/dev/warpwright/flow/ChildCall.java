@@ -1,0 +1,148 @@
+package dev.warpwright.flow;
+
+import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.AgentRequest;
+import dev.warpwright.agent.AgentResult;
+import dev.warpwright.agent.Agents;
+import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.StepFailedException;
+import dev.warpwright.run.ChildEnds;
+import dev.warpwright.run.FlowCall;
+import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.RunEvent.ChildFinished;
+import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.RunSuspended.Reason;
+import dev.warpwright.run.RunIds;
+import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunState;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * One call of a child run, of an agent or of another flow: begins the child or, if the log has it,
+ * joins it, and records how it ended. Confined to the thread of its context.
+ *
+ * <p>The child's id is in the parent's log before the child is created, and is its idempotency key
+ * too: whoever comes to the call again finds the same child.
+ */
+final class ChildCall {
+  private final FlowDrive drive;
+  private final FlowContext context;
+  private final String position;
+  private final String drivenBy;
+
+  ChildCall(FlowDrive drive, FlowContext context, String position, String drivenBy) {
+    this.drive = drive;
+    this.context = context;
+    this.position = position;
+    this.drivenBy = drivenBy;
+  }
+
+  /** How a child that completed was left. */
+  AgentResult ofAgent(Optional<FlowCall.Child> recorded, Agent agent, String prompt) {
+    Agents agents =
+        drive
+            .flows
+            .agents()
+            .orElseThrow(
+                () ->
+                    new InvalidRequestException(
+                        FailureKind.INVALID_REQUEST,
+                        "A flow runs agents only if it was made with Flows.on(agents)."));
+    Function<ChildStarted, RunState> run =
+        begun ->
+            agents
+                .runChild(
+                    drive.run(),
+                    begun,
+                    AgentRequest.builder(agent, prompt)
+                        .metadata(drive.metadata)
+                        .invocation(drive.invocation.ofChild(agent)))
+                .state();
+    ChildStarted child = ended(recorded, run);
+    List<LoggedEvent> log = load(child);
+    return AgentResult.asItStands(RunState.of(log), log);
+  }
+
+  /** What a child flow returned. */
+  <I, O> O ofFlow(Optional<FlowCall.Child> recorded, Flow<I, O> flow, I input) {
+    Function<ChildStarted, RunState> run =
+        begun ->
+            drive
+                .flows
+                .run(
+                    FlowRequest.builder(flow, input)
+                        .scope(drive.run().scope())
+                        .runId(begun.childRunId())
+                        .idempotencyKey("child:" + begun.childRunId())
+                        .childOf(drive.runId())
+                        .metadata(drive.metadata)
+                        .invocation(drive.invocation.ofChild())
+                        .build())
+                .state();
+    ChildStarted child = ended(recorded, run);
+    return flow.output().read(RunState.of(load(child)).output().orElseThrow());
+  }
+
+  /** The child, which has completed. */
+  private ChildStarted ended(
+      Optional<FlowCall.Child> recorded, Function<ChildStarted, RunState> run) {
+    if (recorded.isPresent() && recorded.get().isOver()) {
+      requireCompleted(recorded.get().finished().orElseThrow());
+      return recorded.get().started();
+    }
+    context.requireNotCancelled();
+    ChildStarted child =
+        recorded
+            .map(FlowCall.Child::started)
+            .orElseGet(() -> new ChildStarted(position, RunIds.next(drive.time), drivenBy));
+    if (recorded.isEmpty()) {
+      drive.log.append(child);
+      context.requireRecorded(position);
+    }
+    RunState left;
+    try {
+      left = run.apply(child);
+    } catch (OperationCancelledException e) {
+      if (drive.log.isCancelRequested()) {
+        throw drive.runCancelled();
+      }
+      throw Unwind.NOW; // stopped, and so is the child
+    }
+    switch (left.status()) {
+      case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> {
+        if (drive.isOver()) {
+          throw Unwind.NOW; // that is why it failed
+        }
+        ChildFinished end = ChildEnds.of(child, left, load(child));
+        drive.log.append(end);
+        requireCompleted(end);
+      }
+      case WAITING, WAITING_APPROVAL, NEEDS_RECONCILIATION, QUEUED, RUNNING, CANCEL_REQUESTED ->
+          throw drive.suspend(Reason.CHILD, child.childRunId(), position);
+    }
+    return child;
+  }
+
+  private List<LoggedEvent> load(ChildStarted child) {
+    return drive
+        .flows
+        .store()
+        .load(new RunKey(drive.run().scope(), child.childRunId()), 1, drive.deadline());
+  }
+
+  private void requireCompleted(ChildFinished end) {
+    if (end.failed()) {
+      throw new StepFailedException(
+          end.error().orElse(FailureKind.CANCELLED),
+          drivenBy,
+          position,
+          RunState.class.getName(),
+          "Its run %s is %s.".formatted(end.childRunId(), end.status()),
+          null);
+    }
+  }
+}
