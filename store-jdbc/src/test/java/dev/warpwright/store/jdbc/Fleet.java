@@ -47,7 +47,7 @@ final class Fleet implements AutoCloseable {
   }
 
   private static final int WORKERS = 3;
-  private static final Duration PATIENCE = Duration.ofMinutes(4);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final Ordeal ordeal;
   private final Harm harm;
