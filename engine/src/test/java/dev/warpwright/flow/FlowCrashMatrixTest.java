@@ -72,14 +72,14 @@ final class FlowCrashMatrixTest {
    *
    * @param cancelled whether it is cancelled when it waits for the first time
    */
-  private record Scenario(String name, Script script, boolean cancelled) {
+  record Scenario(String name, Script script, boolean cancelled) {
     @Override
     public String toString() {
       return name;
     }
   }
 
-  private interface Script {
+  interface Script {
     String run(FlowContext ctx, World world) throws Exception;
   }
 
