@@ -50,7 +50,7 @@ final class FlowCrashMatrixTest {
   private static final Duration DAY = Duration.ofDays(1);
 
   /** Effects by the key under which they were made, and how often each; outlives every process. */
-  private static final class World {
+  static final class World {
     final Map<String, AtomicInteger> effects = new ConcurrentHashMap<>();
 
     String act(StepInfo step) {

@@ -980,10 +980,10 @@ final class FlowRulesTest {
     CountingStore counting = new CountingStore(store);
     FlowResult<String> result = Flows.on(tasks, counting).run(flow, "x");
     assertEquals(width * steps + "", result.orThrow());
-    assertEquals(width * steps, effects.stream().distinct().count());
+    assertEquals((long) width * steps, effects.stream().distinct().count());
     assertEquals(width * steps, effects.size());
     assertEquals(width * steps, events(result, FlowStepFinished.class).size());
-    assertTrue(counting.appends.get() < 2 * width * steps, () -> "appends " + counting.appends);
+    assertTrue(counting.appends.get() < 2L * width * steps, () -> "appends " + counting.appends);
   }
 
   @Test

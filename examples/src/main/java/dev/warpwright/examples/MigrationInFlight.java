@@ -26,13 +26,11 @@ final class MigrationInFlight {
   private final Flow<String, String> current = deliver("2", this::byPostOrCourier);
 
   private final PrintStream out;
-  private final RunStore store;
   private final Outside outside;
   private final Flows flows;
 
   MigrationInFlight(PrintStream out, RunStore store, Outside outside) {
     this.out = out;
-    this.store = store;
     this.outside = outside;
     this.flows = Flows.on(TaskTree.builder().build(), store);
   }

@@ -108,8 +108,8 @@ final class Reminder {
     return state(run).status().isFinal();
   }
 
-  private Object result(RunKey run) {
-    return state(run).output().orElseThrow().value();
+  private String result(RunKey run) {
+    return String.valueOf(state(run).output().orElseThrow().value());
   }
 
   private RunState state(RunKey run) {

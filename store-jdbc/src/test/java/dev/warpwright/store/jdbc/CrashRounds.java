@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import java.io.IOException;
+import java.util.List;
 
 /** Lives of a {@link CrashWriter} that end early, and what is in the database then. */
 final class CrashRounds {
@@ -45,7 +46,7 @@ final class CrashRounds {
     String url = "";
     while (ordeal.nextRound()) {
       url = url(ordeal, fresh, url);
-      Boundary boundary = Boundary.values()[ordeal.round() % Boundary.values().length];
+      Boundary boundary = List.of(Boundary.values()).get(ordeal.round() % Boundary.values().length);
       haltAt(ordeal, url, boundary, 1 + ordeal.random.nextInt(MAX_COMMITS));
     }
   }

@@ -166,19 +166,6 @@ final class PostgresSharedTest {
     second.append(append(run(3), 1, create(second, run(3))), soon());
   }
 
-  /** Whether a backend of the database waits for a lock. */
-  private boolean isWaiting() throws SQLException {
-    try (var connection = Databases.connect(url);
-        var statement = connection.createStatement();
-        var row =
-            statement.executeQuery(
-                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
-                    + " AND wait_event_type = 'Lock'")) {
-      row.next();
-      return row.getInt(1) > 0;
-    }
-  }
-
   @Test
   @Tag("A123")
   void nothing_of_an_epoch_comes_to_the_log_after_the_next_one_has_read_it() throws Exception {

@@ -66,12 +66,12 @@ public final class ShadowDisk extends FilePathWrapper {
     }
 
     @Override
-    public int read(ByteBuffer target, long position) throws IOException {
+    public synchronized int read(ByteBuffer target, long position) throws IOException {
       return real.read(target, position);
     }
 
     @Override
-    public int write(ByteBuffer source, long position) throws IOException {
+    public synchronized int write(ByteBuffer source, long position) throws IOException {
       synchronized (cache) {
         cache.write(source.duplicate(), position);
         int written = 0;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.warpwright.store.jdbc.CommitHook.Boundary;
 import dev.warpwright.store.jdbc.CuttingProxy.Cut;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -69,7 +70,7 @@ final class Storms {
               AppendLoad.start(store, CALLERS, acknowledged, Thread.ofVirtual())) {
             for (int n = 0; n < CUTS; n++) {
               load.await(1 + ordeal.random.nextInt(MAX_APPENDS));
-              next.set(Cut.values()[ordeal.random.nextInt(Cut.values().length)]);
+              next.set(List.of(Cut.values()).get(ordeal.random.nextInt(Cut.values().length)));
               ordeal.blow();
             }
             load.await(CALLERS);

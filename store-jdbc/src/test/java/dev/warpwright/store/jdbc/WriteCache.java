@@ -14,6 +14,7 @@ final class WriteCache {
   private static final int SECTOR = 512;
 
   /** A change that no force has followed yet. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private sealed interface Change {
     record Write(int position, byte[] bytes) implements Change {}
 
