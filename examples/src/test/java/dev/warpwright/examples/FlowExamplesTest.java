@@ -1,6 +1,7 @@
 package dev.warpwright.examples;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +40,7 @@ final class FlowExamplesTest {
   }
 
   private static ExampleFlow example(String page) {
-    return EXAMPLES.get(page);
+    return Objects.requireNonNull(EXAMPLES.get(page), page);
   }
 
   @ParameterizedTest

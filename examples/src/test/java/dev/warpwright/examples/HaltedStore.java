@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store as one process sees it that is halted at one of its writes, just before or just after it
@@ -67,7 +68,7 @@ final class HaltedStore implements InvocationHandler {
   }
 
   @Override
-  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+  public @Nullable Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
     return switch (method.getName()) {
       case "close" -> null;
       case "watch" -> call(method, arguments);
@@ -76,7 +77,7 @@ final class HaltedStore implements InvocationHandler {
     };
   }
 
-  private Object read(Method method, Object[] arguments) throws Throwable {
+  private @Nullable Object read(Method method, Object[] arguments) throws Throwable {
     if (isHalted()) {
       throw new Halt();
     }
@@ -117,7 +118,7 @@ final class HaltedStore implements InvocationHandler {
     }
   }
 
-  private Object call(Method method, Object[] arguments) throws Throwable {
+  private @Nullable Object call(Method method, Object[] arguments) throws Throwable {
     try {
       return method.invoke(survivor, arguments);
     } catch (InvocationTargetException e) {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -90,7 +91,7 @@ class SeveralWorkersIT {
   }
 
   private static String member(String line, String name) {
-    return String.valueOf(((Map<?, ?>) Json.parse(line).value()).get(name));
+    return String.valueOf(((Map<?, ?>) Objects.requireNonNull(Json.parse(line).value())).get(name));
   }
 
   private Process work(Cli cli, String db, int number) throws IOException {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,7 @@ class ThreeProcessesIT {
 
   private static String onlyRun(String db, String status) {
     String line = Cli.run("runs", "--db", db, "--json").expect(0).out().strip();
-    Map<?, ?> run = (Map<?, ?>) Json.parse(line).value();
+    Map<?, ?> run = (Map<?, ?>) Objects.requireNonNull(Json.parse(line).value());
     assertEquals(status, run.get("status"), line);
     return String.valueOf(run.get("run"));
   }
