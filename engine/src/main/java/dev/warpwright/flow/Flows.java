@@ -362,7 +362,9 @@ public final class Flows {
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL ->
-          decided || isOver(state) ? Optional.of("an approval was decided") : Optional.empty();
+          decided || state.pendingApprovals().isEmpty() || isOver(state)
+              ? Optional.of("an approval was decided")
+              : Optional.empty();
       case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
