@@ -63,7 +63,7 @@ final class TelemetryTypesTest {
 
     assertTrue(
         shown.containsAll(
-            Set.of("dev.warpwright.RouteSelection", "dev.warpwright.agent.DecisionNeeded")),
+            Set.of("dev.warpwright.RouteSelection", "dev.warpwright.run.DecisionNeeded")),
         shown::toString);
     assertEquals(
         Set.of(),
