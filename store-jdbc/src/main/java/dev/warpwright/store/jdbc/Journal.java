@@ -135,7 +135,10 @@ final class Journal {
         }
         batch = Stream.concat(owed.stream(), taken.stream()).toList();
         owed.clear();
-        process();
+        process(batch.stream().filter(each -> !(each instanceof Operation.AcquireDue)).toList());
+        // What is due is looked for in the tables, so what came before is written there first.
+        process(batch.stream().filter(Operation.AcquireDue.class::isInstance).toList());
+        batch = List.of();
       }
     } finally {
       disconnect();
@@ -164,24 +167,26 @@ final class Journal {
     }
   }
 
-  private void process() {
+  private void process(List<Operation<?>> operations) {
+    if (operations.isEmpty()) {
+      return;
+    }
     try {
-      commit(batch);
+      commit(operations);
     } catch (SQLException | RuntimeException e) {
       LOG.warn(
           "A commit of {} operations failed, they are settled one by one: {}",
-          batch.size(),
+          operations.size(),
           e.toString());
       LOG.debug("The failure of the commit", e);
       boolean maybeWritten = committing;
       recover(e);
-      for (Operation<?> operation : batch) {
+      for (Operation<?> operation : operations) {
         settle(operation, maybeWritten, e);
       }
     }
     fence.settle();
-    batch.forEach(this::acknowledge);
-    batch = List.of();
+    operations.forEach(this::acknowledge);
     try {
       hook.at(Boundary.AFTER_ACKNOWLEDGEMENT);
     } catch (SQLException e) {
