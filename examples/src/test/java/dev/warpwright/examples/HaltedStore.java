@@ -84,7 +84,7 @@ final class HaltedStore implements InvocationHandler {
     return call(method, arguments);
   }
 
-  private synchronized Object write(Method method, Object[] arguments) throws Throwable {
+  private synchronized @Nullable Object write(Method method, Object[] arguments) throws Throwable {
     if (halted) {
       throw new Halt();
     }
@@ -92,7 +92,7 @@ final class HaltedStore implements InvocationHandler {
     if (writes == fatalWrite && !afterIt) {
       halt();
     }
-    Object result = call(method, arguments);
+    @Nullable Object result = call(method, arguments);
     note(result, arguments);
     if (writes == fatalWrite) {
       halt();
@@ -106,7 +106,7 @@ final class HaltedStore implements InvocationHandler {
     throw new Halt();
   }
 
-  private void note(Object result, Object[] arguments) {
+  private void note(@Nullable Object result, Object[] arguments) {
     switch (result) {
       case RunStore.Claim.Won(Writer owner) when arguments[0] instanceof NewRun run ->
           owned.put(owner, run.run());
