@@ -161,8 +161,7 @@ public final class Flows {
       RunState state = RunState.of(log);
       requireSame(state, fingerprint);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
-      boolean decided = Decisions.areAllMade(state, time.now());
-      if (leaveIt || causeToGoOn(state, decided).isEmpty()) {
+      if (leaveIt || !isToGoOn(state)) {
         return FlowResult.of(request.flow(), state, log, false);
       }
       Optional<Writer> owner = store.acquire(run, deadline);

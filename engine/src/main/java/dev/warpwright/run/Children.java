@@ -8,8 +8,10 @@ import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
 import dev.warpwright.run.RunState.Child;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -18,36 +20,35 @@ final class Children {
   /** A child is under way, and what it spends is in its own log. */
   private static final String UNDER_WAY = "child-under-way";
 
-  private final List<Child> all = new ArrayList<>();
-  private RunTotals used = RunTotals.NONE; // by those that have ended
-  private int underWay;
+  private final Map<String, Child> all = new LinkedHashMap<>(); // by run id, in order
 
+  /** A child begins, or goes on after it had ended: what it ended with does not count any more. */
   void started(ChildStarted event) {
-    all.add(new Child(event, Optional.empty()));
-    underWay++;
+    all.put(event.childRunId(), new Child(event, Optional.empty()));
   }
 
   /** The end of a child that is under way. */
   void finished(ChildFinished event) {
-    all.replaceAll(
-        child -> isEnd(event, child) ? new Child(child.started(), Optional.of(event)) : child);
-    List<Money> cost = event.cost().flatMap(CostTotal::amount).map(List::of).orElse(List.of());
-    used = used.plus(new RunTotals(event.toolCalls(), event.usage(), cost));
-    underWay--;
-  }
-
-  private static boolean isEnd(ChildFinished event, Child child) {
-    return child.finished().isEmpty()
-        && child.started().childRunId().equals(event.childRunId())
-        && child.started().callId().equals(event.callId());
+    all.computeIfPresent(
+        event.childRunId(), (id, child) -> new Child(child.started(), Optional.of(event)));
   }
 
   List<Child> all() {
-    return List.copyOf(all);
+    return List.copyOf(all.values());
   }
 
+  /** By those that have ended. */
   RunTotals used() {
+    RunTotals used = RunTotals.NONE;
+    for (Child child : all.values()) {
+      used = child.finished().map(Children::used).map(used::plus).orElse(used);
+    }
     return used;
+  }
+
+  private static RunTotals used(ChildFinished end) {
+    List<Money> cost = end.cost().flatMap(CostTotal::amount).map(List::of).orElse(List.of());
+    return new RunTotals(end.toolCalls(), end.usage(), cost);
   }
 
   /** Empty if nothing was valued, here or in the run itself. */
@@ -55,13 +56,13 @@ final class Children {
     List<CostTotal> parts = new ArrayList<>();
     own.ifPresent(parts::add);
     Set<String> gaps = new LinkedHashSet<>();
-    for (Child child : all) {
+    for (Child child : all.values()) {
       child.finished().flatMap(ChildFinished::cost).ifPresent(parts::add);
       if (child.finished().filter(Children::wasNotAccounted).isPresent()) {
         gaps.add(RunCost.NOT_ACCOUNTED);
       }
     }
-    if (underWay > 0) {
+    if (all.values().stream().anyMatch(child -> child.finished().isEmpty())) {
       gaps.add(UNDER_WAY);
     }
     Optional<CostTotal> known = parts.stream().reduce(CostTotal::plus);

@@ -546,9 +546,16 @@ public final class RunState {
         .or(() -> event.intendedEnd().filter(end -> !end.resumable()));
   }
 
+  private void reopen(FlowJournal journal, String position, Instant time) {
+    journal.reopen(position, time);
+    if (journal.at(position).orElse(null) instanceof FlowCall.Child child) {
+      children.started(child.started());
+    }
+  }
+
   private void runResumed(LoggedEvent logged) {
     if (failure != null && flow.isPresent()) {
-      failure.position().ifPresent(position -> flow.get().reopen(position, logged.time()));
+      failure.position().ifPresent(position -> reopen(flow.get(), position, logged.time()));
     }
     if (isAtWork() && !stepAnswered) {
       cost.mayHaveLostACall();

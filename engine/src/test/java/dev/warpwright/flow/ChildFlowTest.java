@@ -1,6 +1,7 @@
 package dev.warpwright.flow;
 
 import static dev.warpwright.agent.FakeModel.calls;
+import static dev.warpwright.agent.FakeModel.status;
 import static dev.warpwright.agent.FakeModel.text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -80,6 +81,31 @@ class ChildFlowTest {
 
     assertEquals("found!", result.orThrow());
     assertEquals(child, result.state().children().getFirst().started().childRunId());
+  }
+
+  @Test
+  @Tag("F34")
+  void what_a_child_used_that_failed_and_went_on_counts_once() {
+    Agent agent =
+        Agent.builder("finder", Program.ROUTE)
+            .tools(world.tool("look", EffectClass.PURE).build())
+            .build();
+    Program broken =
+        Program.on(store, FakeModel.of(calls(FakeModel.call("c1", "look", "o1")), status(500)));
+    FlowResult<String> failed = Flows.on(broken.agents).run(asking(agent), "it");
+    assertEquals(RunStatus.FAILED, failed.status());
+    assertEquals(1, failed.state().children().size());
+
+    Program mended =
+        Program.on(store, FakeModel.of(calls(FakeModel.call("c1", "look", "o1")), text("found")));
+    FlowResult<String> result = Flows.on(mended.agents).resume(asking(agent), failed.run());
+
+    assertEquals("found!", result.orThrow());
+    RunState.Child child = result.state().children().getFirst();
+    RunKey childRun = new RunKey(result.run().scope(), child.started().childRunId());
+    RunState childState = mended.agents.runs().state(childRun).orElseThrow();
+    assertEquals(childState.usage(), result.state().totalUsage());
+    assertEquals(childState.usage(), child.finished().orElseThrow().usage());
   }
 
   @Test
