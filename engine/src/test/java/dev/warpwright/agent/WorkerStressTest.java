@@ -24,8 +24,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,7 +44,12 @@ final class WorkerStressTest {
   private final World world = new World();
 
   /** A process: its own gateway and agents on the store of all. */
-  private record Node(RunStore store, Gateway gateway, Agents agents, Agent agent) {}
+  private record Node(
+      RunStore store,
+      Gateway gateway,
+      Agents agents,
+      Agent agent,
+      AtomicReference<CountDownLatch> asks) {}
 
   private Node node(RunStore store) {
     FakeModel model =
@@ -51,15 +57,14 @@ final class WorkerStressTest {
             calls(call("c1", "refund", "o1"), call("c2", "note", "o1")),
             calls(call("c3", "refund", "o2")),
             text("Done."));
+    AtomicReference<CountDownLatch> asks = new AtomicReference<>(new CountDownLatch(0));
     Gateway gateway =
-        Gateway.builder()
-            .adapter("fake", model.onAsk(index -> LockSupport.parkNanos(200_000)))
-            .build();
+        Gateway.builder().adapter("fake", model.onAsk(index -> asks.get().countDown())).build();
     Agent agent =
         Agent.builder("agent", Program.ROUTE)
             .tools(world.reconciled("refund").build(), world.tool("note", EffectClass.PURE).build())
             .build();
-    return new Node(store, gateway, Agents.on(gateway, store), agent);
+    return new Node(store, gateway, Agents.on(gateway, store), agent, asks);
   }
 
   @Test
@@ -128,7 +133,24 @@ final class WorkerStressTest {
     assertEquals(2 * RUNS, new HashSet<>(refunds).size(), which);
   }
 
+  private static void awaitIdleOr(CountDownLatch enough, Worker worker) {
+    Thread.startVirtualThread(
+        () -> {
+          var _ = worker.awaitIdle(Duration.ofSeconds(10));
+          while (enough.getCount() > 0) {
+            enough.countDown();
+          }
+        });
+    try {
+      enough.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private static WorkerStatus aWhile(Node node, Random random, boolean cutShort) {
+    CountDownLatch enough = new CountDownLatch(1 + random.nextInt(40)); // times a model is asked
+    node.asks.set(enough);
     try (node.gateway) {
       Worker worker =
           Worker.builder(node.store)
@@ -136,7 +158,7 @@ final class WorkerStressTest {
               .maxRuns(1 + random.nextInt(8))
               .start();
       if (cutShort) {
-        LockSupport.parkNanos(random.nextLong(8_000_000));
+        awaitIdleOr(enough, worker);
       } else {
         var _ = worker.awaitIdle(Duration.ofSeconds(10));
       }

@@ -5,6 +5,7 @@ import dev.warpwright.agent.Agents;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Worker;
 import dev.warpwright.run.WorkerStatus;
+import dev.warpwright.task.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -92,7 +93,7 @@ final class WorkCommand implements Callable<Integer> {
 
   private static void pause() {
     try {
-      Thread.sleep(LOOK);
+      TimeSource.system().sleep(LOOK);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
