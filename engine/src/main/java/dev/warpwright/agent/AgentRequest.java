@@ -1,5 +1,6 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.drive.RequestRules;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Message;
@@ -18,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * the same key gets the same run, also after a crash.
  */
 public final class AgentRequest {
-  private static final int MAX_KEY = 256;
-
   private final Agent agent;
   private final List<Message> messages;
   private final RunScope scope;
@@ -223,13 +222,7 @@ public final class AgentRequest {
      * @return this builder
      */
     public Builder idempotencyKey(String key) {
-      if (key.isBlank() || key.length() > MAX_KEY) {
-        throw new InvalidRequestException(
-            FailureKind.INVALID_SCOPE,
-            "An idempotency key must have 1 to %d characters and not be blank, but has %d."
-                .formatted(MAX_KEY, key.length()));
-      }
-      this.idempotencyKey = key;
+      this.idempotencyKey = RequestRules.idempotencyKey(key);
       return this;
     }
 
@@ -252,18 +245,7 @@ public final class AgentRequest {
      * @return this builder
      */
     public Builder metadata(Map<String, String> metadata) {
-      metadata.keySet().stream()
-          .filter(key -> key.startsWith("warpwright."))
-          .findFirst()
-          .ifPresent(
-              key -> {
-                throw new InvalidRequestException(
-                    FailureKind.INVALID_REQUEST,
-                    "Metadata keys that begin with \"warpwright.\" are reserved, such as \""
-                        + key
-                        + "\".");
-              });
-      this.metadata = Map.copyOf(metadata);
+      this.metadata = RequestRules.metadata(metadata);
       return this;
     }
 

@@ -1,8 +1,7 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Invocation;
-import dev.warpwright.model.FailureKind;
-import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.drive.RequestRules;
 import dev.warpwright.run.RunScope;
 import java.util.Map;
 import java.util.Objects;
@@ -16,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param <O> what it returns
  */
 public final class FlowRequest<I, O> {
-  private static final int MAX_KEY = 256;
-
   private final Flow<I, O> flow;
   private final I input;
   private final RunScope scope;
@@ -139,13 +136,7 @@ public final class FlowRequest<I, O> {
      * @return this builder
      */
     public Builder<I, O> idempotencyKey(String key) {
-      if (key.isBlank() || key.length() > MAX_KEY) {
-        throw new InvalidRequestException(
-            FailureKind.INVALID_SCOPE,
-            "An idempotency key must have 1 to %d characters and not be blank, but has %d."
-                .formatted(MAX_KEY, key.length()));
-      }
-      this.idempotencyKey = key;
+      this.idempotencyKey = RequestRules.idempotencyKey(key);
       return this;
     }
 
@@ -163,11 +154,11 @@ public final class FlowRequest<I, O> {
     /**
      * Notes something with the run, by which lists find it.
      *
-     * @param metadata names and values
+     * @param metadata names and values; names that begin with {@code warpwright.} are reserved
      * @return this builder
      */
     public Builder<I, O> metadata(Map<String, String> metadata) {
-      this.metadata = Map.copyOf(metadata);
+      this.metadata = RequestRules.metadata(metadata);
       return this;
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ApprovalDecision;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -252,5 +254,16 @@ class FlowTest {
       assertTrue(worker.awaitIdle(Duration.ofSeconds(30)));
       assertEquals(List.of("awake"), effects);
     }
+  }
+
+  @Test
+  void a_request_keeps_to_the_rules_of_every_run() {
+    Flow<String, String> flow = waiting("one");
+    FlowRequest.Builder<String, String> request = FlowRequest.builder(flow, "x");
+
+    assertThrows(
+        InvalidRequestException.class, () -> request.metadata(Map.of("warpwright.batch", "1")));
+    assertThrows(InvalidRequestException.class, () -> request.idempotencyKey(" "));
+    assertThrows(InvalidRequestException.class, () -> request.idempotencyKey("k".repeat(257)));
   }
 }
