@@ -327,6 +327,18 @@ public abstract class DueRunsContract extends RetentionContract {
 
   @Test
   @Tag("A112")
+  void the_end_of_a_child_with_the_longest_id_can_be_told() {
+    RunKey run = run("r1");
+    create(store, run);
+    String longest = Signal.ofEnd("c".repeat(128));
+    Signal told = signal(longest, longest);
+
+    assertTrue(store.signal(run, told, soon()));
+    assertEquals(List.of(told), store.signals(run, soon()));
+  }
+
+  @Test
+  @Tag("A112")
   void a_run_is_due_when_a_signal_is_there_that_it_awaits_and_not_for_others() {
     Standing awaits =
         new Standing(RunStatus.WAITING, Optional.empty(), Set.of("go on & on", "x y"));

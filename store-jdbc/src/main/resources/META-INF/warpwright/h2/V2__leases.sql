@@ -43,8 +43,8 @@ CREATE INDEX ww_run_metadata_note ON ww_run_metadata (name, note, run);
 -- Signals from when they are sent, whether or not they are awaited; the body is UTF-8 JSON.
 CREATE TABLE ww_signal (
   run        BIGINT       NOT NULL,
-  signal_id  VARCHAR(128) NOT NULL,
-  name       VARCHAR(128) NOT NULL,
+  signal_id  VARCHAR(160) NOT NULL,
+  name       VARCHAR(160) NOT NULL,
   arrival    BIGINT GENERATED ALWAYS AS IDENTITY,
   body       VARBINARY    NOT NULL,
   sent_nanos BIGINT       NOT NULL,
