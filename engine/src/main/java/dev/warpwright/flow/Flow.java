@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.run.RunState;
@@ -36,6 +37,7 @@ public final class Flow<I, O> {
   private final FlowBody<I, O> body;
   private final int maxStepBytes;
   private final long maxStateBytes;
+  private final RunPolicy policy;
   private final Lookup lookup;
 
   private Flow(Builder<I, O> builder) {
@@ -46,6 +48,7 @@ public final class Flow<I, O> {
     this.body = builder.body;
     this.maxStepBytes = builder.maxStepBytes;
     this.maxStateBytes = builder.maxStateBytes;
+    this.policy = builder.policy;
     this.lookup = builder.lookup;
   }
 
@@ -121,6 +124,10 @@ public final class Flow<I, O> {
     return maxStateBytes;
   }
 
+  RunPolicy policy() {
+    return policy;
+  }
+
   Lookup lookup() {
     return lookup;
   }
@@ -145,6 +152,7 @@ public final class Flow<I, O> {
     private String version = "1";
     private int maxStepBytes = 1024 * 1024;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
+    private RunPolicy policy = RunPolicy.NONE;
     private Lookup lookup = MethodHandles.publicLookup();
 
     private Builder(String id, Class<I> input, Class<O> output, FlowBody<I, O> body) {
@@ -155,6 +163,13 @@ public final class Flow<I, O> {
       this.input = Objects.requireNonNull(input, "input");
       this.output = Objects.requireNonNull(output, "output");
       this.body = Objects.requireNonNull(body, "body");
+    }
+
+    static RunPolicy requireNoBudget(RunPolicy policy) {
+      if (policy.budget().isPresent()) {
+        throw invalid("The policy of a flow has no budget: give its agents theirs.");
+      }
+      return policy;
     }
 
     private static InvalidRequestException invalid(String message) {
@@ -206,6 +221,19 @@ public final class Flow<I, O> {
                 .formatted(1024L * 1024 * 1024, maxStateBytes));
       }
       this.maxStateBytes = maxStateBytes;
+      return this;
+    }
+
+    /**
+     * Says how long a run may take in all, from its start and with all its waits, and what happens
+     * then: it is TIMED_OUT for good, or cancelled, so that it can take back what it did. Recorded
+     * when a run starts; {@link FlowRequest.Builder#invocation} may bring another one.
+     *
+     * @param policy without a budget; {@link RunPolicy#NONE} unless set
+     * @return this builder
+     */
+    public Builder<I, O> policy(RunPolicy policy) {
+      this.policy = requireNoBudget(policy);
       return this;
     }
 

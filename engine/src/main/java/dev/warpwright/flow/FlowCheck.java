@@ -66,9 +66,12 @@ final class FlowCheck<I, O> {
             .output()
             .filter(recorded -> !recorded.canonical().equals(output.canonical()))
             .ifPresent(recorded -> endsDiffer("output", "another output"));
+        state.continuedAs().ifPresent(next -> endsDiffer("continuation", "output"));
       }
-    } catch (Unwind end) {
-      return null; // where the log ends
+    } catch (Unwind end) { // where the log ends, or the run goes on in another one
+      if (drive.continuation().isPresent() && isAllReached() && state.output().isPresent()) {
+        endsDiffer("output", "continuation");
+      }
     } catch (Exception e) {
       if (!context.hasLeft() && isAllReached() && state.output().isPresent()) {
         endsDiffer("output", "exception " + e.getClass().getName());

@@ -655,6 +655,37 @@ public final class FlowContext {
     }
   }
 
+  /**
+   * Ends this run as COMPLETED and goes on in a fresh run of the same flow, which begins with an
+   * empty log: for flows that never end. The last call of a body, written {@code return
+   * ctx.continueAs(next)}; it never returns.
+   *
+   * <p>The fresh run is queued, for a {@link dev.warpwright.run.Worker} or a {@link Flows#resume};
+   * {@link FlowResult#continuedAs()} tells which it is. It has the scope and the metadata of this
+   * run, its timeout anew, and the signals that this one has not received.
+   *
+   * @param input what the fresh run is given: a value of the flow's input type
+   * @param <T> whatever the body returns
+   * @return never
+   * @throws InvalidRequestException in a branch, in a child run, and for an input of another type
+   */
+  public <T> T continueAs(Object input) {
+    requireUsable("continueAs");
+    if (!path.isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Only the body of a flow goes on in another run, not a branch of it.");
+    }
+    if (mode != Mode.STOPPED) {
+      requireNotCancelled();
+    }
+    Unwind end = drive.continueWith(input);
+    return leaving(
+        () -> {
+          throw end;
+        });
+  }
+
   private String next(String name) {
     requireUsable(name);
     ordinal++;
@@ -687,14 +718,22 @@ public final class FlowContext {
   private <C extends FlowCall> Optional<C> recorded(
       String position, Class<C> type, String kind, String name) {
     Optional<C> call = drive.recorded(position, type, kind, name);
-    if (mode == Mode.STOPPED
-        && (call.isEmpty() || !(call.get().isOver() || call.get() instanceof FlowCall.Parallel))) {
+    if (mode == Mode.STOPPED && call.filter(FlowContext::isPassed).isEmpty()) {
       throw stoppedHere();
     }
     if (call.isEmpty() && mode == Mode.ENDED) {
       throw drive.differs(position, "end of the branch", kind + " \"" + name + "\"");
     }
     return call;
+  }
+
+  /** Whether a branch that was stopped had come past a call. */
+  private static boolean isPassed(FlowCall call) {
+    return switch (call) {
+      case FlowCall.Parallel inIt -> true;
+      case FlowCall.Child child -> child.isOver() && !child.wasCancelled(); // that, to stop it
+      default -> call.isOver();
+    };
   }
 
   /** As it was when the branch, or the whole body, was stopped in this place. */

@@ -2,6 +2,7 @@ package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.drive.Hold;
 import dev.warpwright.drive.RunAccess;
@@ -29,6 +30,7 @@ import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Signal;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
@@ -209,24 +211,42 @@ public final class Flows {
 
   private <I> NewRun fresh(FlowRequest<I, ?> request) {
     Flow<I, ?> flow = request.flow();
-    Json input = flow.input().write(request.input());
+    RunPolicy policy = Flow.Builder.requireNoBudget(request.invocation().policy());
     NewRun fresh =
         new NewRun(
             new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time))),
             time.now(),
-            RunStarted.ofFlow(
-                flow.id(),
-                flow.version(),
-                Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+            started(
+                flow,
+                flow.input().write(request.input()),
                 request.idempotencyKey(),
-                input,
                 request.metadata(),
-                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
-                    ? Optional.empty()
-                    : Optional.of(flow.maxStateBytes()),
-                request.parent()));
+                request.parent(),
+                FlowTimeout.recorded(policy.over(flow.policy()))));
     RunLog.requireFits(fresh.started());
     return fresh;
+  }
+
+  /** The first event of a run. */
+  static RunStarted started(
+      Flow<?, ?> flow,
+      Json input,
+      Optional<String> idempotencyKey,
+      Map<String, String> metadata,
+      Optional<String> parent,
+      Optional<RunStarted.Life> life) {
+    return RunStarted.ofFlow(
+        flow.id(),
+        flow.version(),
+        Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+        idempotencyKey,
+        input,
+        metadata,
+        flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+            ? Optional.empty()
+            : Optional.of(flow.maxStateBytes()),
+        parent,
+        life);
   }
 
   /**
@@ -308,7 +328,7 @@ public final class Flows {
       requireFlow(flow, log.state());
       hold.begins(log);
       long found = log.state().sequence();
-      goOn(log, decisions);
+      goOn(log, decisions, cancel.isOfWorker());
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
         do { // again if what it was about to wait for was there before it could
@@ -322,16 +342,22 @@ public final class Flows {
   }
 
   /** Writes the decisions and that the run goes on, if it does and has begun before. */
-  private void goOn(RunLog log, List<ApprovalDecision> decisions) {
+  private void goOn(RunLog log, List<ApprovalDecision> decisions, boolean ofWorker) {
     RunState state = log.state();
     if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
       return; // it has just been created
     }
-    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
-    causeToGoOn(state, !events.isEmpty()).map(RunResumed::new).ifPresent(events::add);
+    Instant now = ofWorker ? later(time.now(), state.standing()) : time.now();
+    List<RunEvent> events = Decisions.events(state, decisions, now, signer);
+    causeToGoOn(state, !events.isEmpty(), now).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
       log.append(events);
     }
+  }
+
+  /** What the store has given as due is so, also where this process's clock is behind. */
+  private static Instant later(Instant now, Standing standing) {
+    return standing.due().filter(now::isBefore).orElse(now);
   }
 
   private static void requireFlow(Flow<?, ?> flow, RunState state) {
@@ -344,16 +370,17 @@ public final class Flows {
   }
 
   private boolean isToGoOn(RunState state) {
+    Instant now = time.now();
     boolean expired =
-        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt()));
-    return causeToGoOn(state, expired).isPresent();
+        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt(), now));
+    return causeToGoOn(state, expired, now).isPresent();
   }
 
-  private boolean hasPassed(Optional<Instant> end) {
-    return end.filter(passed -> !time.now().isBefore(passed)).isPresent();
+  private static boolean hasPassed(Optional<Instant> end, Instant now) {
+    return end.filter(passed -> !now.isBefore(passed)).isPresent();
   }
 
-  private Optional<String> causeToGoOn(RunState state, boolean decided) {
+  private Optional<String> causeToGoOn(RunState state, boolean decided, Instant now) {
     return switch (state.status()) {
       case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
@@ -361,18 +388,19 @@ public final class Flows {
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL ->
-          decided || state.pendingApprovals().isEmpty() || isOver(state)
+          decided || state.pendingApprovals().isEmpty() || isOver(state, now)
               ? Optional.of("an approval was decided")
               : Optional.empty();
-      case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
+      case WAITING ->
+          isOver(state, now) ? Optional.of("what it waited for is there") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
     };
   }
 
   /** Whether a time has come, or a signal, that the run waits for. */
-  private boolean isOver(RunState state) {
-    return hasPassed(state.standing().due())
+  private boolean isOver(RunState state, Instant now) {
+    return hasPassed(state.standing().due(), now)
         || store.signals(state.run(), patience()).stream()
             .anyMatch(signal -> state.standing().signals().contains(signal.name()))
         || state.children().stream().anyMatch(child -> hasEnded(state, child));
@@ -435,6 +463,10 @@ public final class Flows {
 
   RunStore store() {
     return store;
+  }
+
+  RunAccess access() {
+    return access;
   }
 
   TaskTree tasks() {

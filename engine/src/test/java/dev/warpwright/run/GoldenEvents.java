@@ -684,7 +684,23 @@ final class GoldenEvents {
             ARGUMENTS,
             Map.of(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
+    events.put(
+        "RunStarted-life",
+        RunEvent.RunStarted.ofFlow(
+            "checkout",
+            "2",
+            Map.of("input", "sha256:aa"),
+            Optional.empty(),
+            ARGUMENTS,
+            Map.of(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.RunStarted.Life(
+                    Optional.of(Duration.ofDays(30)), true, Optional.of("run-1")))));
+    events.put("RunCompleted-continued", RunEvent.RunCompleted.continuedAs("run-1.2"));
     events.put("RunCompleted-flow", new RunEvent.RunCompleted(Json.parse("{\"a\":1.50}")));
     events.put(
         "RunFailed-flow",

@@ -80,7 +80,8 @@ final class RandomEvents {
               optional(this::binding),
               optional(this::json),
               optional(this::text),
-              optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())));
+              optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())),
+              optional(this::life));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -146,7 +147,8 @@ final class RandomEvents {
               random.nextInt(),
               usage(),
               optional(this::json),
-              optional(() -> one(ObjectMode.values())));
+              optional(() -> one(ObjectMode.values())),
+              optional(this::text));
       case 12 -> failed();
       case 13 ->
           new RunEvent.CancelRequested(
@@ -192,6 +194,11 @@ final class RandomEvents {
               list(this::attempt));
       default -> flowEvent(type - 22);
     };
+  }
+
+  private RunEvent.RunStarted.Life life() {
+    return new RunEvent.RunStarted.Life(
+        optional(this::duration), random.nextBoolean(), optional(this::text));
   }
 
   private RunEvent.RunTimedOut timedOut() {
