@@ -910,7 +910,8 @@ public final class Agents {
         Optional.of(agent.binding()).filter(binding -> !binding.equals(RunBinding.NONE)),
         Optional.empty(),
         request.parent(),
-        request.handoff().map(Handoff::recorded));
+        request.handoff().map(Handoff::recorded),
+        Optional.empty());
   }
 
   /** Work on an owned run. */

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What happened in a run: the closed, durable family of event types.
@@ -68,6 +69,7 @@ public sealed interface RunEvent
    * @param parent the run in the same scope that this one came from: whose child it is or, with a
    *     handoff, that handed over to it
    * @param handoff what was handed over, if another run did
+   * @param forkedFrom where the run was cut off from another one, if it is a fork
    */
   record RunStarted(
       String agentId,
@@ -83,7 +85,8 @@ public sealed interface RunEvent
       Optional<RunBinding> binding,
       Optional<Json> input,
       Optional<String> parent,
-      Optional<HandedOver> handoff)
+      Optional<HandedOver> handoff,
+      Optional<ForkedFrom> forkedFrom)
       implements RunEvent {
     /**
      * Where a run comes from that goes on with what another one began.
@@ -102,6 +105,40 @@ public sealed interface RunEvent
       @Override
       public String toString() {
         return "HandedOver[" + id + ", " + fromAgentId + "]";
+      }
+    }
+
+    /**
+     * Where a run was cut off from another one, whose events it has up to there, and what it
+     * changes in the conversation at that point.
+     *
+     * @param runId the other run
+     * @param sequence the last event that is of it
+     * @param time when the run was cut off
+     * @param replaced what stands in the place of the last message
+     * @param added what follows behind that
+     * @param earlier where the other run was cut off itself, if that is not behind this point
+     */
+    public record ForkedFrom(
+        String runId,
+        long sequence,
+        Instant time,
+        Optional<Message> replaced,
+        Optional<Message> added,
+        Optional<ForkedFrom> earlier) {
+      /**
+       * This and all that the other run was cut off from.
+       *
+       * @return the latest first
+       */
+      public Stream<ForkedFrom> all() {
+        return Stream.concat(Stream.of(this), earlier.stream().flatMap(ForkedFrom::all));
+      }
+
+      /** Shows run and sequence, not what is changed. */
+      @Override
+      public String toString() {
+        return "ForkedFrom[" + runId + ", " + sequence + "]";
       }
     }
 
@@ -137,6 +174,7 @@ public sealed interface RunEvent
           metadata,
           Optional.empty(),
           false,
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
@@ -179,6 +217,7 @@ public sealed interface RunEvent
           Optional.empty(),
           Optional.of(input),
           parent,
+          Optional.empty(),
           Optional.empty());
     }
 

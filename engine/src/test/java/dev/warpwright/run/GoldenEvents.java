@@ -186,7 +186,8 @@ final class GoldenEvents {
         Optional.empty(),
         Optional.empty(),
         Optional.of("parent-1"),
-        handoff);
+        handoff,
+        Optional.empty());
   }
 
   static Map<String, RunEvent> all() {
@@ -234,6 +235,7 @@ final class GoldenEvents {
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
     events.put(
         "RunStarted-imported",
@@ -251,6 +253,7 @@ final class GoldenEvents {
             Map.of(),
             Optional.empty(),
             true,
+            Optional.empty(),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
@@ -274,6 +277,7 @@ final class GoldenEvents {
                     Optional.of("sha256:00ff"))),
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
     events.put("RunStarted-child", from(Optional.empty()));
     events.put(
@@ -281,6 +285,38 @@ final class GoldenEvents {
         from(
             Optional.of(
                 new RunEvent.RunStarted.HandedOver("handoff_1", "desk", Map.of("k", "v")))));
+    events.put(
+        "RunStarted-forked",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(Message.user("Hi.")),
+            1,
+            List.of(TARGET),
+            Map.of(),
+            Optional.empty(),
+            false,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.RunStarted.ForkedFrom(
+                    "run-2",
+                    7,
+                    Instant.parse("2026-11-30T12:00:00.5Z"),
+                    Optional.of(Message.user("Hello.")),
+                    Optional.of(Message.user("And?")),
+                    Optional.of(
+                        new RunEvent.RunStarted.ForkedFrom(
+                            "run-1",
+                            3,
+                            Instant.parse("2026-11-29T12:00:00Z"),
+                            Optional.empty(),
+                            Optional.empty(),
+                            Optional.empty()))))));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",
