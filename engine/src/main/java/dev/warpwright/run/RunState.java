@@ -130,6 +130,7 @@ public final class RunState {
     this.bytes = StateSize.of(begin);
     this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
+    fork(first);
   }
 
   /**
@@ -184,6 +185,16 @@ public final class RunState {
     sequence = logged.sequence();
     updatedAt = logged.time();
     bytes += growth;
+    fork(logged);
+  }
+
+  /** Behind the last event that a fork has of another run, it may change the conversation. */
+  private void fork(LoggedEvent last) {
+    for (RunStarted.ForkedFrom fork : Fork.at(started, sequence)) {
+      require(last, calls.isEmpty(), Fork.RULE);
+      messages = Fork.change(messages, fork).orElseThrow(() -> refused(last, Fork.RULE));
+      finalAnswer &= fork.replaced().isEmpty() && fork.added().isEmpty();
+    }
   }
 
   /** By how much an event makes the state larger, or smaller. */

@@ -180,6 +180,41 @@ public final class Runs {
   }
 
   /**
+   * Cuts a new run off from another one, whatever that has come to; see {@link #fork(RunKey, long,
+   * ForkChanges)}.
+   *
+   * @param run the run, which is not changed
+   * @param atSequence the last event that the new run has of it
+   * @return the new run, in the same scope
+   */
+  public RunKey fork(RunKey run, long atSequence) {
+    return fork(run, atSequence, ForkChanges.NONE);
+  }
+
+  /**
+   * Cuts a new run off from another one, whatever that has come to. The new run has the events of
+   * the other up to a point: what is recorded there is not done again. It goes on from there with a
+   * resume, or by a worker, under its own id: whatever it does is done under new keys. It is no
+   * child run, has no idempotency key, and none of the signals that the other has not consumed.
+   *
+   * @param run the run, which is not changed
+   * @param atSequence the last event that the new run has of it
+   * @param changes what the new run has otherwise
+   * @return the new run, in the same scope
+   * @throws InvalidRequestException if there is no such run or event, if something was under way
+   *     there that belongs to one run only (a model call, a call of a tool, a child run, an
+   *     approval, an effect of unknown outcome) or the run had ended, in which case the message
+   *     names the nearest sequences at which it can be forked; or if a change does not fit
+   * @throws dev.warpwright.model.LimitExceededException if it does not fit into the run's state
+   */
+  public RunKey fork(RunKey run, long atSequence, ForkChanges changes) {
+    RunKey fork = new RunKey(run.scope(), RunIds.next(time));
+    List<LoggedEvent> log = Fork.of(log(run), atSequence, changes, fork, time.now());
+    store.adopt(log, RunState.of(log).standing(), patience());
+    return fork;
+  }
+
+  /**
    * Deletes a run with all that belongs to it; its idempotency key may be claimed anew.
    *
    * @param run the run
