@@ -6,6 +6,7 @@ import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.drive.Hold;
 import dev.warpwright.drive.RunAccess;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
@@ -210,6 +211,7 @@ public final class Flows {
   }
 
   private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Effects.requireAllowed("Another flow was begun", "Run it with ctx.child(...).");
     Flow<I, ?> flow = request.flow();
     RunPolicy policy = Flow.Builder.requireNoBudget(request.invocation().policy());
     NewRun fresh =

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Json;
@@ -151,7 +152,7 @@ final class StepCall {
       StepInfo info =
           new StepInfo(
               drive.runId(), name, position, attempt, key, limit.earlier(scope.deadline()));
-      outcome = scope.call("step", name, limit, () -> function.run(info));
+      outcome = scope.call("step", name, limit, () -> Effects.allowed(() -> function.run(info)));
     }
     Duration duration = Duration.ofNanos(drive.time.nanoTime() - begun);
     boolean again = unknownBefore;
@@ -309,7 +310,8 @@ final class StepCall {
 
   private Finding ask(StepReconciler reconciler) {
     try (TaskScope scope = drive.tasks.open("reconcile", "reconciler of step " + name)) {
-      return switch (scope.call("reconcile", name, Deadline.never(), () -> reconciler.find(key))) {
+      return switch (scope.call(
+          "reconcile", name, Deadline.never(), () -> Effects.allowed(() -> reconciler.find(key)))) {
         case Outcome.Success<Finding>(Finding finding) -> finding;
         default -> new Finding.Unknown();
       };
