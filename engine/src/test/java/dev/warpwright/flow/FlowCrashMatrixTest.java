@@ -28,7 +28,6 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
 import dev.warpwright.tool.EffectClass;
-import dev.warpwright.tool.Reconciler.Finding;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -67,8 +66,8 @@ final class FlowCrashMatrixTest {
       return effects.containsKey(key);
     }
 
-    Finding find(String key, String name) {
-      return has(key) ? new Finding.Executed(Json.of(name + "!")) : new Finding.NotExecuted();
+    StepFinding find(String key, String name) {
+      return has(key) ? StepFinding.succeeded(name + "!") : StepFinding.notExecuted();
     }
   }
 
