@@ -4,6 +4,7 @@ import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
@@ -105,7 +106,7 @@ final class ChildCall {
     }
     RunState left;
     try {
-      left = run.apply(child);
+      left = Effects.allowed(() -> run.apply(child));
     } catch (OperationCancelledException e) {
       throw drive.cutOff(); // stopped, and so is the child
     }

@@ -4,7 +4,6 @@ import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
-import dev.warpwright.model.Json;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent.RunStarted;
@@ -64,20 +63,14 @@ final class Continuation {
   /** The first event of the run after a given one, of the same flow. */
   static RunStarted started(Flow<?, ?> flow, RunStarted old, RunKey oldRun, Object input) {
     if (old.childOf().isPresent()) {
-      throw invalid("A child run cannot go on in another run: its parent waits for its value.");
-    }
-    Json json;
-    try {
-      json = write(flow, input);
-    } catch (ClassCastException other) {
-      throw invalid(
-          "The flow \"%s\" cannot go on with a %s: it takes another input."
-              .formatted(flow.id(), input.getClass().getName()));
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "A child run cannot go on in another run: its parent waits for its value.");
     }
     RunStarted next =
         Flows.started(
             flow,
-            json,
+            flow.writeInput(input),
             Optional.of("continued:" + oldRun.runId()),
             old.metadata(),
             Optional.empty(),
@@ -90,19 +83,9 @@ final class Continuation {
     return next;
   }
 
-  @SuppressWarnings("unchecked") // checked by the type's writing
-  private static <I> Json write(Flow<I, ?> flow, Object input) {
-    return flow.input().write((I) input);
-  }
-
-  private static InvalidRequestException invalid(String message) {
-    return new InvalidRequestException(FailureKind.INVALID_REQUEST, message);
-  }
-
   /** Queues the run, unless that was done before, with the signals that the old one has left. */
   RunKey queue(RunStarted started, RunAccess access) {
-    RunKey queued =
-        access.enqueue(new NewRun(run, time.now(), started), Continuation::keepAsItIs);
+    RunKey queued = access.enqueue(new NewRun(run, time.now(), started), Continuation::keepAsItIs);
     takeSignals();
     return queued;
   }

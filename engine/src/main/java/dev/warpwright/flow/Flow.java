@@ -3,10 +3,12 @@ package dev.warpwright.flow;
 import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.JsonType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
@@ -32,6 +34,7 @@ public final class Flow<I, O> {
 
   private final String id;
   private final String version;
+  private final Class<I> inputClass;
   private final JsonType<I> input;
   private final JsonType<O> output;
   private final FlowBody<I, O> body;
@@ -43,6 +46,7 @@ public final class Flow<I, O> {
   private Flow(Builder<I, O> builder) {
     this.id = builder.id;
     this.version = builder.version;
+    this.inputClass = builder.input;
     this.input = JsonType.of(builder.input, builder.lookup);
     this.output = JsonType.of(builder.output, builder.lookup);
     this.body = builder.body;
@@ -102,6 +106,18 @@ public final class Flow<I, O> {
    */
   public String version() {
     return version;
+  }
+
+  /** Writes something of which the compiler does not know that it is an input. */
+  @SuppressWarnings("unchecked") // checked before
+  Json writeInput(Object value) {
+    if (!MethodType.methodType(inputClass).wrap().returnType().isInstance(value)) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "The flow \"%s\" takes a %s, not a %s."
+              .formatted(id, inputClass.getName(), value.getClass().getName()));
+    }
+    return input.write((I) value);
   }
 
   JsonType<I> input() {

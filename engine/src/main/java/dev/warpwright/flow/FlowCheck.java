@@ -1,6 +1,7 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.run.FlowCall;
@@ -60,7 +61,7 @@ final class FlowCheck<I, O> {
     FlowContext context = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.STOPPED);
     try {
       I input = flow.input().read(state.started().input().orElseThrow());
-      Json output = flow.output().write(flow.body().run(context, input));
+      Json output = flow.output().write(Effects.forbidden(() -> flow.body().run(context, input)));
       if (!context.hasLeft() && isAllReached()) {
         state
             .output()

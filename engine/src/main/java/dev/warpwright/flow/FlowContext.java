@@ -17,6 +17,7 @@ import dev.warpwright.run.FlowEvent.SignalTimedOut;
 import dev.warpwright.run.FlowEvent.TimerFired;
 import dev.warpwright.run.FlowEvent.TimerScheduled;
 import dev.warpwright.run.FlowEvent.VersionMarked;
+import dev.warpwright.run.Position;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
@@ -33,7 +34,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -196,7 +199,9 @@ public final class FlowContext {
    */
   public <T> T step(
       String name, JsonType<T> type, StepOptions options, StepFunction<? extends T> function) {
-    Json value = journaled(name, options, step -> type.write(function.run(step)));
+    Json value =
+        journaled(
+            name, options, step -> type.write(function.run(step)), found -> write(type, found));
     try {
       return type.read(value);
     } catch (InvalidRequestException e) {
@@ -233,14 +238,25 @@ public final class FlowContext {
         step -> {
           action.run(step);
           return Json.of(null);
-        });
+        },
+        Json::of);
   }
 
-  private Json journaled(String name, StepOptions options, StepFunction<Json> function) {
+  @SuppressWarnings("unchecked") // what does not fit is found out by the writing
+  private static <T> Json write(JsonType<T> type, @Nullable Object found) {
+    return type.write((T) Objects.requireNonNull(found));
+  }
+
+  private Json journaled(
+      String name,
+      StepOptions options,
+      StepFunction<Json> function,
+      Function<@Nullable Object, Json> writer) {
     String position = next(name);
     Optional<FlowCall.Step> recorded = recorded(position, FlowCall.Step.class, "step", name);
     return leaving(
-        () -> new StepCall(drive, this, position, name, options, function).result(recorded));
+        () ->
+            new StepCall(drive, this, position, name, options, function, writer).result(recorded));
   }
 
   /**
@@ -502,6 +518,69 @@ public final class FlowContext {
     return this.<T>branches(name, maxConcurrency, branches, false).outcomes();
   }
 
+  /**
+   * Runs a branch for each of some items, side by side; see {@link #parallel(String, List)}.
+   *
+   * @param name what it is called in the log
+   * @param items the items: each time the same ones in the same order
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return what came of them, in the order of the items
+   * @throws Exception the first failure, as the branch threw it
+   */
+  public <I, T> List<T> parallel(
+      String name, List<? extends I> items, FlowBody<? super I, ? extends T> each)
+      throws Exception {
+    return parallel(name, Integer.MAX_VALUE, items, each);
+  }
+
+  /**
+   * Runs a branch for each of some items, not all at once; see {@link #parallel(String, List,
+   * FlowBody)}.
+   *
+   * @param name what it is called in the log
+   * @param maxConcurrency how many at the same time, 1 or more
+   * @param items the items
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return what came of them, in the order of the items
+   * @throws Exception the first failure, as the branch threw it
+   */
+  public <I, T> List<T> parallel(
+      String name,
+      int maxConcurrency,
+      List<? extends I> items,
+      FlowBody<? super I, ? extends T> each)
+      throws Exception {
+    return this.<T>branches(name, maxConcurrency, forEach(items, each), true).values();
+  }
+
+  /**
+   * Runs a branch for each of some items and lets each come to its end; see {@link #parallelAll}.
+   *
+   * @param name what it is called in the log
+   * @param maxConcurrency how many at the same time, 1 or more
+   * @param items the items
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return how they ended, in the order of the items
+   */
+  public <I, T> List<BranchOutcome<T>> parallelAll(
+      String name,
+      int maxConcurrency,
+      List<? extends I> items,
+      FlowBody<? super I, ? extends T> each) {
+    return this.<T>branches(name, maxConcurrency, forEach(items, each), false).outcomes();
+  }
+
+  private static <I, T> List<Branch<T>> forEach(
+      List<? extends I> items, FlowBody<? super I, ? extends T> each) {
+    return items.stream().<Branch<T>>map(item -> own -> each.run(own, item)).toList();
+  }
+
   private <T> Branches<T> branches(
       String name,
       int maxConcurrency,
@@ -691,7 +770,14 @@ public final class FlowContext {
   private String next(String name) {
     requireUsable(name);
     ordinal++;
-    return path + ordinal;
+    String position = path + ordinal;
+    if (position.length() > Position.MAX_LENGTH) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Branches are nested too deep: the position of call \"%s\" has %d characters, more than %d."
+              .formatted(name, position.length(), Position.MAX_LENGTH));
+    }
+    return position;
   }
 
   private void requireUsable(String name) {

@@ -2,6 +2,7 @@ package dev.warpwright.flow;
 
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -161,7 +162,8 @@ final class FlowDriver<I, O> {
   private Json body() throws Exception {
     FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.LIVE);
     context = own;
-    return flow.output().write(flow.body().run(own, input()));
+    I input = input();
+    return flow.output().write(Effects.forbidden(() -> flow.body().run(own, input)));
   }
 
   private I input() {
@@ -281,7 +283,8 @@ final class FlowDriver<I, O> {
       requireAllReached();
     }
     String position =
-        thrown instanceof StepFailedException step && new Nesting(shared.journal()).isLast(step.position())
+        thrown instanceof StepFailedException step
+                && new Nesting(shared.journal()).isLast(step.position())
             ? step.position()
             : null;
     FailureKind kind =
@@ -429,7 +432,9 @@ final class FlowDriver<I, O> {
   private List<FlowContext.Undo> registered(FlowDrive replay) {
     Deque<FlowContext.Undo> found = new ArrayDeque<>();
     try {
-      var _ = flow.body().run(FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED), input());
+      I input = input();
+      FlowContext context = FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED);
+      var _ = Effects.forbidden(() -> flow.body().run(context, input));
     } catch (Unwind end) {
       // where the log ends
     } catch (Exception cancelled) {

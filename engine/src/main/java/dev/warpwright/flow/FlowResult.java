@@ -61,8 +61,8 @@ public record FlowResult<O>(
    * What the flow returned.
    *
    * @return the value
-   * @throws RunFailedException if the flow failed, was cancelled, timed out, went on in another run,
-   *     or has not ended
+   * @throws RunFailedException if the flow failed, was cancelled, timed out, went on in another
+   *     run, or has not ended
    */
   public O orThrow() {
     return output.orElseThrow(

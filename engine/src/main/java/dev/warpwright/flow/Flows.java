@@ -6,6 +6,7 @@ import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.drive.Hold;
 import dev.warpwright.drive.RunAccess;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
@@ -15,6 +16,7 @@ import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
@@ -44,6 +46,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -53,20 +56,25 @@ import java.util.function.Supplier;
 public final class Flows {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** Who writes the first event of a queued run: nobody who owns it. */
-  private final TaskTree tasks;
+  private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
 
+  private final TaskTree tasks;
   private final RunStore store;
   private final TimeSource time;
   private final Optional<Agents> agents;
   private final RunAccess access;
-
   private final Optional<ApprovalSigner> signer;
+  private final Optional<Consumer<? super DecisionNeeded>> onDecisionNeeded;
 
   private Flows(
-      TaskTree tasks, RunStore store, Optional<Agents> agents, Optional<ApprovalSigner> signer) {
+      TaskTree tasks,
+      RunStore store,
+      Optional<Agents> agents,
+      Optional<ApprovalSigner> signer,
+      Optional<Consumer<? super DecisionNeeded>> onDecisionNeeded) {
     this.agents = agents;
     this.signer = signer;
+    this.onDecisionNeeded = onDecisionNeeded;
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.time = tasks.time();
@@ -80,7 +88,8 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(Agents agents) {
-    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Optional.empty());
+    return new Flows(
+        agents.tasks(), agents.store(), Optional.of(agents), Optional.empty(), Optional.empty());
   }
 
   /**
@@ -91,7 +100,7 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store, Optional.empty(), Optional.empty());
+    return new Flows(tasks, store, Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   /**
@@ -103,7 +112,33 @@ public final class Flows {
    * @return a copy of these flows
    */
   public Flows signedBy(ApprovalSigner approvalSigner) {
-    return new Flows(tasks, store, agents, Optional.of(approvalSigner));
+    return new Flows(tasks, store, agents, Optional.of(approvalSigner), onDecisionNeeded);
+  }
+
+  /**
+   * The same flows, which tell a listener when a run of a flow begins to need a person: for an
+   * approval, or for a verdict on a step. Best effort, as with {@link
+   * Agents.Builder#onDecisionNeeded}, whose listener is told of the agents that flows run.
+   *
+   * @param listener runs on a thread of its own after the run was handed back, for at most 10 s;
+   *     what it throws is counted by {@link TaskTree#detachedFailures()}
+   * @return a copy of these flows
+   */
+  public Flows onDecisionNeeded(Consumer<? super DecisionNeeded> listener) {
+    return new Flows(tasks, store, agents, signer, Optional.of(listener));
+  }
+
+  private void tell(DecisionNeeded needed) {
+    if (needed.status() == RunStatus.WAITING) {
+      return; // it is no person that it waits for, or a child says so itself
+    }
+    onDecisionNeeded.ifPresent(
+        listener ->
+            tasks.detach(
+                "listener",
+                "decision needed by " + needed.run(),
+                LISTENER_TIMEOUT,
+                () -> listener.accept(needed)));
   }
 
   /**
@@ -117,6 +152,23 @@ public final class Flows {
    */
   public <I, O> FlowResult<O> run(Flow<I, O> flow, I input) {
     return run(FlowRequest.builder(flow, input).build());
+  }
+
+  /**
+   * Starts a flow under an id of the program's own, such as the number of an order, or joins the
+   * run that has it: the id is the run's idempotency key too, so however often this is called,
+   * there is one run.
+   *
+   * @param flow the flow
+   * @param runId the run's id in the default scope; see {@link RunKey}
+   * @param input what it is given
+   * @param <I> its type
+   * @param <O> what the flow returns
+   * @return how the run was left
+   * @throws ConflictException if the id belongs to a run of another flow or input
+   */
+  public <I, O> FlowResult<O> run(Flow<I, O> flow, String runId, I input) {
+    return run(FlowRequest.builder(flow, input).runId(runId).idempotencyKey(runId).build());
   }
 
   /**
@@ -210,6 +262,7 @@ public final class Flows {
   }
 
   private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Effects.requireAllowed("Another flow was begun", "Run it with ctx.child(...).");
     Flow<I, ?> flow = request.flow();
     RunPolicy policy = Flow.Builder.requireNoBudget(request.invocation().policy());
     NewRun fresh =
@@ -265,14 +318,36 @@ public final class Flows {
     return resume(flow, run, List.of(decisions), Invocation.DEFAULT);
   }
 
-  private <O> FlowResult<O> resume(
-      Flow<?, O> flow, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    Deadline deadline = deadline(invocation);
+  /**
+   * How a run stands; nothing of it is driven.
+   *
+   * @param flow the flow of the run
+   * @param run the run
+   * @param <O> what the flow returns
+   * @return how its log has it
+   * @throws InvalidRequestException if there is no such run
+   * @throws ConflictException if the run is one of another flow
+   */
+  public <O> FlowResult<O> result(Flow<?, O> flow, RunKey run) {
+    List<LoggedEvent> found = load(run, patience());
+    RunState state = RunState.of(found);
+    requireFlow(flow, state);
+    return FlowResult.of(flow, state, found, false);
+  }
+
+  private List<LoggedEvent> load(RunKey run, Deadline deadline) {
     List<LoggedEvent> found = store.load(run, 1, deadline);
     if (found.isEmpty()) {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
+    return found;
+  }
+
+  private <O> FlowResult<O> resume(
+      Flow<?, O> flow, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    Deadline deadline = deadline(invocation);
+    List<LoggedEvent> found = load(run, deadline);
     RunState before = RunState.of(found);
     requireFlow(flow, before);
     if (decisions.isEmpty() && !isToGoOn(before)) {
@@ -322,7 +397,7 @@ public final class Flows {
       List<ApprovalDecision> decisions,
       Deadline deadline) {
     try (CancelWatch cancel = watch;
-        Hold hold = new Hold(store, run, owner, time, cancel.isOfWorker(), needed -> {})) {
+        Hold hold = new Hold(store, run, owner, time, cancel.isOfWorker(), this::tell)) {
       cancel.begins(run);
       RunLog log = opened.get();
       requireFlow(flow, log.state());
