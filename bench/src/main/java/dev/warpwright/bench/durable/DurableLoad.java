@@ -1,17 +1,20 @@
 package dev.warpwright.bench.durable;
 
 import dev.warpwright.bench.durable.LoadOptions.What;
+import dev.warpwright.bench.load.Environment;
+import dev.warpwright.bench.load.Load;
+import dev.warpwright.bench.load.Meter;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.tool.EffectClass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 
 /**
  * How many durable steps a second there are, and how far that is from what the database can do and
@@ -85,11 +88,7 @@ public final class DurableLoad {
   }
 
   private Map<String, String> environment() throws IOException, SQLException {
-    Map<String, String> environment = new LinkedHashMap<>();
-    environment.put("time", Instant.now().toString());
-    environment.put("java", System.getProperty("java.vm.version"));
-    environment.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
-    environment.put("processors", String.valueOf(Runtime.getRuntime().availableProcessors()));
+    Map<String, String> environment = Environment.here();
     environment.put("stepsOfRun", String.valueOf(options.steps()));
     environment.put("seconds", String.valueOf(options.seconds()));
     if (servers.isStarted()) {
@@ -204,7 +203,9 @@ public final class DurableLoad {
   private record Subject(What what, String variant, Database database, int callers) {}
 
   private void measure(Subject subject, Meter meter, Load.Caller work) throws Exception {
-    Load.Outcome outcome = options.load().run(subject.callers(), meter, work, subject.database());
+    Load.Outcome<Database.Counters> outcome =
+        options.load().run(subject.callers(), meter, work, subject.database()::counters);
+    Database.Counters counted = outcome.after().since(outcome.before());
     Figure figure =
         new Figure(
             subject.what(),
@@ -215,11 +216,17 @@ public final class DurableLoad {
             outcomesPerUnit(subject.what()),
             outcome.p50(),
             outcome.p99(),
-            outcome.perUnit(outcome.counted().commits()),
-            outcome.perUnit(outcome.counted().walBytes()));
+            perUnit(counted.commits(), outcome.units()),
+            perUnit(counted.walBytes(), outcome.units()));
     figures.add(figure);
     System.out.printf(
         "%s %s %s, %d callers: %.0f/s%n",
         figure.what(), figure.variant(), figure.store(), figure.callers(), figure.perSecond());
+  }
+
+  private static OptionalDouble perUnit(OptionalLong count, long units) {
+    return count.isPresent() && units > 0
+        ? OptionalDouble.of(count.getAsLong() / (double) units)
+        : OptionalDouble.empty();
   }
 }

@@ -4,6 +4,8 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.bench.load.Heap;
+import dev.warpwright.bench.load.JavaProcess;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
@@ -105,21 +107,10 @@ public final class WaitingRuns {
   /** Starts another process on the database, which says what it found. */
   private static void restart(Database database, int runs)
       throws IOException, InterruptedException {
-    int exit =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Restarted.class.getName(),
-                database.kind().toString(),
-                database.url(),
-                String.valueOf(runs))
-            .inheritIO()
-            .start()
-            .waitFor();
-    if (exit != 0) {
-      throw new IllegalStateException("The process that was started afterwards failed: " + exit);
-    }
+    JavaProcess.run(
+        JavaProcess.of(
+                Restarted.class, database.kind().toString(), database.url(), String.valueOf(runs))
+            .redirectOutput(ProcessBuilder.Redirect.INHERIT));
   }
 
   /** The process that is started afterwards. */
@@ -170,7 +161,7 @@ public final class WaitingRuns {
 
   private static void print(StoreKind kind, String process, int runs) throws Exception {
     System.out.printf(
-        "| %s | %s | %d | %d | %.1f MB |%n", kind, process, runs, threads(), heap() / 1e6);
+        "| %s | %s | %d | %d | %.1f MB |%n", kind, process, runs, threads(), Heap.used() / 1e6);
   }
 
   /** All threads, virtual ones too. */
@@ -184,12 +175,5 @@ public final class WaitingRuns {
       Files.deleteIfExists(dump);
       Files.delete(dump.getParent());
     }
-  }
-
-  private static long heap() {
-    for (int n = 0; n < 3; n++) {
-      System.gc();
-    }
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 }
