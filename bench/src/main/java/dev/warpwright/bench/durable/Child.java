@@ -1,14 +1,12 @@
 package dev.warpwright.bench.durable;
 
+import dev.warpwright.bench.load.JavaProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Consumer;
 
-/** Another process of this program, whose lines are read by a thread of their own. */
+/** Another process of a program, whose lines are read by a thread of their own. */
 final class Child implements AutoCloseable {
   private final Process process;
   private final Thread reader;
@@ -19,26 +17,19 @@ final class Child implements AutoCloseable {
   }
 
   /**
-   * Starts one with the same classes, whose heap is bounded.
+   * Starts one with the same classes.
    *
    * @param main its class
-   * @param heap as {@code -Xmx} takes it
+   * @param heap the most that its heap may take, as {@code -Xmx} has it
    * @param lines is given each line that it prints
    * @param arguments what it is told
    */
   static Child start(Class<?> main, String heap, Consumer<String> lines, String... arguments)
       throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-Xmx" + heap);
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(main.getName());
-    command.addAll(List.of(arguments));
-    Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    Thread reader = Thread.ofVirtual().start(() -> read(process, lines));
-    return new Child(process, reader);
+    ProcessBuilder described = JavaProcess.of(main, arguments);
+    described.command().add(1, "-Xmx" + heap);
+    Process process = described.start();
+    return new Child(process, Thread.ofVirtual().start(() -> read(process, lines)));
   }
 
   private static void read(Process process, Consumer<String> lines) {
@@ -60,7 +51,7 @@ final class Child implements AutoCloseable {
     int exit = process.waitFor();
     reader.join();
     if (exit != 0) {
-      throw new IllegalStateException("A process that was started failed: " + exit);
+      throw new IllegalStateException("A process failed with status " + exit + ".");
     }
   }
 

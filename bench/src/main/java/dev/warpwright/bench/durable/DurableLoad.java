@@ -11,10 +11,10 @@ import java.nio.file.Files;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * How many durable steps a second there are, and how far that is from what the database can do and

@@ -1,5 +1,6 @@
 package dev.warpwright.bench.durable;
 
+import dev.warpwright.bench.load.Heap;
 import dev.warpwright.flow.Batch;
 import dev.warpwright.flow.Flow;
 import dev.warpwright.flow.Flows;
