@@ -61,7 +61,7 @@ public class AdmissionBenchmark extends Measured {
     crowd.call(
         () -> {
           semaphore.acquire();
-          Thread.yield();
+          Crowd.giveWay();
           semaphore.release();
           return semaphore;
         },
@@ -81,7 +81,7 @@ public class AdmissionBenchmark extends Measured {
         () -> {
           Admission.Decision decision = controller.acquire(request);
           try (AdmissionPermit permit = ((Admission.Admitted) decision).permit()) {
-            Thread.yield();
+            Crowd.giveWay();
             return permit;
           }
         },
@@ -100,7 +100,7 @@ public class AdmissionBenchmark extends Measured {
     crowd.call(
         () -> {
           resilience4j.acquirePermission();
-          Thread.yield();
+          Crowd.giveWay();
           resilience4j.onComplete();
           return resilience4j;
         },
@@ -119,7 +119,7 @@ public class AdmissionBenchmark extends Measured {
     crowd.call(
         () -> {
           failsafe.acquirePermit(PATIENCE);
-          Thread.yield();
+          Crowd.giveWay();
           failsafe.releasePermit();
           return failsafe;
         },

@@ -152,7 +152,8 @@ public enum Subject {
       Admission admission =
           controls.concurrencyAndRate.tryAcquire(
               new AdmissionRequest(InstantModel.TARGET, OptionalLong.empty(), Deadline.never()));
-      try (AdmissionPermit permit = ((Admission.Admitted) admission).permit()) {
+      AdmissionPermit permit = ((Admission.Admitted) admission).permit();
+      try (permit) {
         BudgetReservation reservation =
             ((BudgetStore.Decision.Reserved)
                     controls.budget.reserve(Controls.BUDGET_SCOPE, Controls.RESERVED))

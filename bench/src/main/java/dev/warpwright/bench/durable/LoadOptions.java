@@ -70,7 +70,8 @@ record LoadOptions(
             arguments);
     int steps = options.number("--steps", 1, 10);
     if (steps >= TrivialAgent.MAX_STEPS_AT_ONCE) {
-      throw new IllegalArgumentException("--steps must be between 1 and 127, but is " + steps);
+      throw new IllegalArgumentException(
+          "--steps must be between 1 and 127, but is " + steps + ".");
     }
     return new LoadOptions(
         options.list("--what", Options.constant(What.class), List.of(What.values())),

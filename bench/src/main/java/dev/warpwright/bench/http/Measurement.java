@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** The process in which one client is measured. It says what it found in JSON, and nothing else. */
 final class Measurement {
@@ -89,18 +89,18 @@ final class Measurement {
     long requestsBefore = server.requests();
     long heapBefore = Heap.used();
     AtomicInteger streaming = new AtomicInteger();
-    AtomicReference<Throwable> failure = new AtomicReference<>();
+    CompletableFuture<Throwable> failure = new CompletableFuture<>();
     List<Thread> callers = new ArrayList<>(options.held());
     for (int n = 0; n < options.held(); n++) {
       callers.add(Thread.startVirtualThread(() -> hold(client, streaming, failure)));
     }
-    while (failure.get() == null
+    while (!failure.isDone()
         && (what == What.HELD_STREAMS
             ? streaming.get() < options.held()
             : server.requests() - requestsBefore < options.held())) {
       TimeUnit.MILLISECONDS.sleep(100);
     }
-    if (failure.get() != null) {
+    if (failure.isDone()) {
       throw new IllegalStateException("A call was not held.", failure.get());
     }
     TimeUnit.SECONDS.sleep(1); // until the last has gone to rest
@@ -113,7 +113,7 @@ final class Measurement {
   }
 
   private void hold(
-      ChatClient client, AtomicInteger streaming, AtomicReference<Throwable> failure) {
+      ChatClient client, AtomicInteger streaming, CompletableFuture<Throwable> failure) {
     try {
       if (what == What.HELD_CALLS) {
         client.ask(Dialogue.HELD_CALL);
@@ -122,7 +122,7 @@ final class Measurement {
       }
       throw new IllegalStateException("An answer came that should have been held.");
     } catch (Exception e) {
-      failure.compareAndSet(null, e);
+      failure.complete(e);
     }
   }
 }

@@ -87,7 +87,7 @@ record Chapter(String name, String question, String baseline, List<Group> groups
         Comparator.comparing(result -> !key.apply(result).equals(baseline));
     List<Row> rows =
         results.stream()
-            .sorted(baselineFirst.thenComparing(result -> result.nanos().median()))
+            .sorted(baselineFirst.thenComparingDouble(result -> result.nanos().median()))
             .map(result -> new Row(Text.words(key.apply(result)), result))
             .toList();
     Optional<Row> first =
