@@ -64,8 +64,7 @@ final class ChildCall {
                         .invocation(drive.invocation.ofChild(agent)))
                 .state();
     ChildStarted child = ended(recorded, run);
-    List<LoggedEvent> log = load(child);
-    return AgentResult.asItStands(RunState.of(log), log).of(agent);
+    return agents.result(agent, key(child));
   }
 
   /** What a child flow returned. */
@@ -126,10 +125,11 @@ final class ChildCall {
   }
 
   private List<LoggedEvent> load(ChildStarted child) {
-    return drive
-        .flows
-        .store()
-        .load(new RunKey(drive.run().scope(), child.childRunId()), 1, drive.deadline());
+    return drive.flows.store().load(key(child), 1, drive.deadline());
+  }
+
+  private RunKey key(ChildStarted child) {
+    return new RunKey(drive.run().scope(), child.childRunId());
   }
 
   private void requireCompleted(ChildFinished end) {

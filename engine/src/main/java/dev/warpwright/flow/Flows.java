@@ -335,6 +335,36 @@ public final class Flows {
     return FlowResult.of(flow, state, found, false);
   }
 
+  /**
+   * Finds the run that has the idempotency key of a request, as it stands; nothing of it is driven.
+   *
+   * @param request what was asked; its invocation does not matter
+   * @param <O> what the flow returns
+   * @return how its log has it; empty if no run has the key
+   * @throws InvalidRequestException if the request has no key
+   * @throws ConflictException if the key belongs to another flow or input
+   */
+  public <O> Optional<FlowResult<O>> find(FlowRequest<?, O> request) {
+    String key =
+        request
+            .idempotencyKey()
+            .orElseThrow(
+                () ->
+                    new InvalidRequestException(
+                        FailureKind.INVALID_REQUEST,
+                        "A run is found by the idempotency key of its request, which has none."));
+    Map<String, String> fingerprint = fresh(request).started().fingerprint();
+    return store
+        .find(request.scope(), key, patience())
+        .map(
+            run -> {
+              List<LoggedEvent> log = load(run, patience());
+              RunState state = RunState.of(log);
+              requireSame(state, fingerprint);
+              return FlowResult.of(request.flow(), state, log, false);
+            });
+  }
+
   private List<LoggedEvent> load(RunKey run, Deadline deadline) {
     List<LoggedEvent> found = store.load(run, 1, deadline);
     if (found.isEmpty()) {
