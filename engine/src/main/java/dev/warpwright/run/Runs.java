@@ -112,6 +112,35 @@ public final class Runs {
   }
 
   /**
+   * What happened in a run and in the child runs below it, as far as they are in the store: what
+   * {@link RunExport} writes one after the other to move a run with its children.
+   *
+   * @param run the run
+   * @return the log of the run, then those of its child runs, each with those below it
+   * @throws InvalidRequestException if there is no such run
+   */
+  public List<List<LoggedEvent>> logs(RunKey run) {
+    return RunTree.logs(run, this::log, key -> store.load(key, 1, patience()));
+  }
+
+  /**
+   * Takes runs in that were exported from another store, with their ids, keys, times and all. A run
+   * that had not ended goes on here, by whoever resumes it; so it must not go on there any more.
+   *
+   * @param text what {@link RunExport#write} wrote of runs, one after the other
+   * @return the runs, in the order of the text
+   * @throws InvalidRequestException if the text is not whole, is masked, or a log breaks a rule;
+   *     nothing was taken in
+   * @throws ConflictException if the store has one of the runs, or the idempotency key of one;
+   *     nothing was taken in
+   * @throws dev.warpwright.model.LimitExceededException if the text is too large, see {@link
+   *     RunExport#read}
+   */
+  public List<RunKey> importRuns(String text) {
+    return RunTree.adopt(RunExport.readRuns(text), store, this::patience);
+  }
+
+  /**
    * Shows what happened in a run, what took how long, and what it waited for. Nothing of the run is
    * driven for it.
    *
