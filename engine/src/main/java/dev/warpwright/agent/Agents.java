@@ -76,6 +76,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Agents {
   private static final String NAME = "agent"; // of its operations
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
 
   private final Gateway gateway;
@@ -308,6 +309,53 @@ public final class Agents {
     RunStarted started = started(request, fingerprint, imported);
     RunLog.requireFits(started);
     return new NewRun(run, time.now(), started);
+  }
+
+  /**
+   * Finds the run that has the idempotency key of a request, as it stands; nothing of it is driven.
+   *
+   * @param request what was asked; its invocation does not matter
+   * @return how its log has it; empty if no run has the key
+   * @throws InvalidRequestException if the request has no key
+   * @throws ConflictException if the key belongs to another request
+   */
+  public Optional<AgentResult> find(AgentRequest request) {
+    String key =
+        request
+            .idempotencyKey()
+            .orElseThrow(
+                () ->
+                    new InvalidRequestException(
+                        FailureKind.INVALID_REQUEST,
+                        "A run is found by the idempotency key of its request, which has none."));
+    Map<String, String> fingerprint = Fingerprint.of(request);
+    Deadline deadline = Deadline.after(time, PATIENCE);
+    return store
+        .find(request.scope(), key, deadline)
+        .map(
+            run -> {
+              List<LoggedEvent> log = store.load(run, 1, deadline);
+              requireSame(RunState.of(log), fingerprint, OperationTrace.NONE);
+              return asItStands(log).of(request.agent());
+            });
+  }
+
+  /**
+   * How a run stands; nothing of it is driven.
+   *
+   * @param agent the agent of the run
+   * @param run the run
+   * @return how its log has it
+   * @throws InvalidRequestException if there is no such run, or it is one of another agent
+   */
+  public AgentResult result(Agent agent, RunKey run) {
+    List<LoggedEvent> log = store.load(run, 1, Deadline.after(time, PATIENCE));
+    if (log.isEmpty() || !RunState.of(log).started().drivenBy().equals(agent.id())) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "There is no run %s of agent \"%s\" in this scope.".formatted(run, agent.id()));
+    }
+    return asItStands(log).of(agent);
   }
 
   /**

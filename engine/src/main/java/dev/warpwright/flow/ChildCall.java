@@ -4,6 +4,7 @@ import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
@@ -63,8 +64,7 @@ final class ChildCall {
                         .invocation(drive.invocation.ofChild(agent)))
                 .state();
     ChildStarted child = ended(recorded, run);
-    List<LoggedEvent> log = load(child);
-    return AgentResult.asItStands(RunState.of(log), log).of(agent);
+    return agents.result(agent, key(child));
   }
 
   /** What a child flow returned. */
@@ -105,7 +105,7 @@ final class ChildCall {
     }
     RunState left;
     try {
-      left = run.apply(child);
+      left = Effects.allowed(() -> run.apply(child));
     } catch (OperationCancelledException e) {
       throw drive.cutOff(); // stopped, and so is the child
     }
@@ -125,10 +125,11 @@ final class ChildCall {
   }
 
   private List<LoggedEvent> load(ChildStarted child) {
-    return drive
-        .flows
-        .store()
-        .load(new RunKey(drive.run().scope(), child.childRunId()), 1, drive.deadline());
+    return drive.flows.store().load(key(child), 1, drive.deadline());
+  }
+
+  private RunKey key(ChildStarted child) {
+    return new RunKey(drive.run().scope(), child.childRunId());
   }
 
   private void requireCompleted(ChildFinished end) {

@@ -352,6 +352,15 @@ public sealed interface FlowCall {
     }
 
     /**
+     * Whether it was cancelled.
+     *
+     * @return true if it has ended so
+     */
+    public boolean wasCancelled() {
+      return finished.filter(end -> end.status() == RunStatus.CANCELLED).isPresent();
+    }
+
+    /**
      * The name of the signal that tells its parent of its end.
      *
      * @return the name

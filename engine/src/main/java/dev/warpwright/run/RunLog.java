@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * A driver's hold on the log of a run that it owns: the state so far, and the way to add to it.
@@ -331,9 +332,19 @@ public final class RunLog {
    *     into the state
    */
   public List<RunEvent> endOfChildren() {
+    return endOfChildren(callId -> true);
+  }
+
+  /**
+   * Cancels some of the child runs that are under way, which nobody waits for any more.
+   *
+   * @param which says of which call or, in a flow, of which position
+   * @return the records of those that have ended by now, to append; each fits into the state
+   */
+  public List<RunEvent> endOfChildren(Predicate<String> which) {
     List<RunEvent> events = new ArrayList<>();
     long bytes = state.bytes();
-    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state)) {
+    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state, which)) {
       boolean fits = bytes + StateSize.of(end) <= state.maxBytes();
       ChildFinished kept = fits ? end : end.withoutText(); // a run can always end
       bytes += StateSize.of(kept);

@@ -81,6 +81,7 @@ public final class RunState {
   private List<CallState> calls = List.of();
   private final Optional<FlowJournal> flow;
   private Optional<Json> output = Optional.empty();
+  private Optional<String> continuedAs = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
   private final List<ContextCompacted> compactions = new ArrayList<>();
@@ -129,6 +130,7 @@ public final class RunState {
     this.bytes = StateSize.of(begin);
     this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
+    fork(first);
   }
 
   /**
@@ -183,6 +185,16 @@ public final class RunState {
     sequence = logged.sequence();
     updatedAt = logged.time();
     bytes += growth;
+    fork(logged);
+  }
+
+  /** Behind the last event that a fork has of another run, it may change the conversation. */
+  private void fork(LoggedEvent last) {
+    for (RunStarted.ForkedFrom fork : Fork.at(started, sequence)) {
+      require(last, calls.isEmpty(), Fork.RULE);
+      messages = Fork.change(messages, fork).orElseThrow(() -> refused(last, Fork.RULE));
+      finalAnswer &= fork.replaced().isEmpty() && fork.added().isEmpty();
+    }
   }
 
   /** By how much an event makes the state larger, or smaller. */
@@ -588,12 +600,16 @@ public final class RunState {
   private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
     if (flow.isPresent()) {
-      require(logged, event.output().isPresent(), "a flow completes with what it returned");
+      require(
+          logged,
+          event.output().isPresent() != event.continuedAs().isPresent(),
+          "a flow completes with what it returned, or goes on in another run");
     } else {
       requireFinalAnswer(logged);
     }
     output = event.output();
     outputMode = event.outputMode();
+    continuedAs = event.continuedAs();
     status = RunStatus.COMPLETED;
   }
 
@@ -754,18 +770,22 @@ public final class RunState {
   private Optional<Instant> due() {
     return switch (status) {
       case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
-      case WAITING -> flow.flatMap(FlowJournal::due);
+      case WAITING -> orAtEnd(flow.flatMap(FlowJournal::due));
       case WAITING_APPROVAL ->
           pendingApprovals().isEmpty() || isAnyDecided()
               ? Optional.of(updatedAt)
               : flow.isPresent()
-                  ? flow.get().due()
+                  ? orAtEnd(flow.get().due())
                   : pendingApprovals().stream()
                       .flatMap(request -> request.expiresAt().stream())
                       .min(Instant::compareTo);
       case NEEDS_RECONCILIATION -> needsVerdict() ? Optional.empty() : Optional.of(updatedAt);
       case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
+  }
+
+  private Optional<Instant> orAtEnd(Optional<Instant> due) {
+    return Stream.concat(due.stream(), endsAt().stream()).min(Instant::compareTo);
   }
 
   /** Whether a flow was suspended over several approvals and one of them is decided now. */
@@ -898,6 +918,24 @@ public final class RunState {
    */
   public Optional<Json> output() {
     return output;
+  }
+
+  /**
+   * The run in which a flow goes on, in the same scope.
+   *
+   * @return its id, once this run has completed so
+   */
+  public Optional<String> continuedAs() {
+    return continuedAs;
+  }
+
+  /**
+   * When a flow's run is ended, whatever it waits for.
+   *
+   * @return the time, if its life has a limit
+   */
+  public Optional<Instant> endsAt() {
+    return started.life().flatMap(RunStarted.Life::timeout).map(startedAt::plus);
   }
 
   /**

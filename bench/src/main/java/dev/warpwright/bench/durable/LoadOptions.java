@@ -32,7 +32,9 @@ record LoadOptions(
   /** A measurement. */
   enum What {
     /** Agents with trivial tools. */
-    RUNS,
+    AGENTS,
+    /** Flows of trivial steps. */
+    FLOWS,
     /** Appends to the store's port. */
     APPENDS,
     /** Bare group commits. */
@@ -50,7 +52,7 @@ record LoadOptions(
       """
       java -cp benchmarks.jar dev.warpwright.bench.durable.DurableLoad [options]
 
-        --what WHAT,...      runs, appends, raw, dbos; all of them by default
+        --what WHAT,...      agents, flows, appends, raw, dbos; all of them by default
         --store STORE,...    memory, h2:RELAXED, h2:PROCESS, h2:POWER, postgres; all by default
         --callers N,...      1,16,64,256,1024 by default
         --seconds N          how long each measurement counts, 10 by default
