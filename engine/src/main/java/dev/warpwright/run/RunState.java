@@ -930,12 +930,14 @@ public final class RunState {
   }
 
   /**
-   * When a flow's run is ended, whatever it waits for.
+   * When a flow's run is ended, whatever it waits for. The life of a fork begins when it was cut
+   * off.
    *
    * @return the time, if its life has a limit
    */
   public Optional<Instant> endsAt() {
-    return started.life().flatMap(RunStarted.Life::timeout).map(startedAt::plus);
+    Instant born = started.forkedFrom().map(RunStarted.ForkedFrom::time).orElse(startedAt);
+    return started.life().flatMap(RunStarted.Life::timeout).map(born::plus);
   }
 
   /**
