@@ -12,6 +12,7 @@ import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.RunStarted.ForkedFrom;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunState;
@@ -32,6 +33,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +56,7 @@ final class FlowDrive {
   final Optional<ApprovalSigner> signer;
   private final RunKey run;
   private final RunStarted started;
+  private final List<String> runIds; // its own, and those of the runs that it was cut off from
   private final RunStore store;
   private final Deadline deadline;
   private final boolean undoing; // what is done on a cancel, which is not stopped by it
@@ -96,6 +99,13 @@ final class FlowDrive {
     this.tasks = flows.tasks();
     this.time = tasks.time();
     this.run = state.run();
+    this.runIds =
+        Stream.concat(
+                Stream.of(run.runId()),
+                state.started().forkedFrom().stream()
+                    .flatMap(ForkedFrom::all)
+                    .map(ForkedFrom::runId))
+            .toList();
     this.store = flows.store();
     this.deadline = deadline;
     this.signer = flows.signer();
@@ -104,6 +114,11 @@ final class FlowDrive {
 
   String runId() {
     return run.runId();
+  }
+
+  /** Under which ids what is recorded may have been asked for. */
+  List<String> runIds() {
+    return runIds;
   }
 
   /** Told by the driver before the body begins. */

@@ -335,6 +335,11 @@ public final class FlowJournal {
         .toList();
   }
 
+  /** Whether a child run is waited for. */
+  boolean hasOpenChild() {
+    return open.values().stream().anyMatch(FlowCall.Child.class::isInstance);
+  }
+
   /** The names of the signals that are waited for. */
   Stream<String> awaitedSignals() {
     return open()

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What happened in a run: the closed, durable family of event types.
@@ -70,6 +71,7 @@ public sealed interface RunEvent
    * @param handoff what was handed over, if another run did
    * @param life how long a flow's run may take and which run it goes on from; empty if nothing of
    *     that is set
+   * @param forkedFrom where the run was cut off from another one, if it is a fork
    */
   record RunStarted(
       String agentId,
@@ -86,7 +88,8 @@ public sealed interface RunEvent
       Optional<Json> input,
       Optional<String> parent,
       Optional<HandedOver> handoff,
-      Optional<Life> life)
+      Optional<Life> life,
+      Optional<ForkedFrom> forkedFrom)
       implements RunEvent {
     /**
      * How long a flow's run may take in all, and where it goes on from.
@@ -115,6 +118,40 @@ public sealed interface RunEvent
       @Override
       public String toString() {
         return "HandedOver[" + id + ", " + fromAgentId + "]";
+      }
+    }
+
+    /**
+     * Where a run was cut off from another one, whose events it has up to there, and what it
+     * changes in the conversation at that point.
+     *
+     * @param runId the other run
+     * @param sequence the last event that is of it
+     * @param time when the run was cut off
+     * @param replaced what stands in the place of the last message
+     * @param added what follows behind that
+     * @param earlier where the other run was cut off itself, if that is not behind this point
+     */
+    public record ForkedFrom(
+        String runId,
+        long sequence,
+        Instant time,
+        Optional<Message> replaced,
+        Optional<Message> added,
+        Optional<ForkedFrom> earlier) {
+      /**
+       * This and all that the other run was cut off from.
+       *
+       * @return the latest first
+       */
+      public Stream<ForkedFrom> all() {
+        return Stream.concat(Stream.of(this), earlier.stream().flatMap(ForkedFrom::all));
+      }
+
+      /** Shows run and sequence, not what is changed. */
+      @Override
+      public String toString() {
+        return "ForkedFrom[" + runId + ", " + sequence + "]";
       }
     }
 
@@ -157,7 +194,7 @@ public sealed interface RunEvent
     }
 
     /**
-     * A run whose life has no limit of its own.
+     * A run whose life has no limit of its own, and that is no fork.
      *
      * @param agentId the agent or the flow
      * @param agentVersion its version
@@ -204,6 +241,7 @@ public sealed interface RunEvent
           input,
           parent,
           handoff,
+          Optional.empty(),
           Optional.empty());
     }
 
@@ -246,7 +284,8 @@ public sealed interface RunEvent
           Optional.of(input),
           parent,
           Optional.empty(),
-          life);
+          life,
+          Optional.empty());
     }
 
     /**

@@ -130,6 +130,7 @@ public final class RunState {
     this.bytes = StateSize.of(begin);
     this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
+    fork(first);
   }
 
   /**
@@ -184,6 +185,16 @@ public final class RunState {
     sequence = logged.sequence();
     updatedAt = logged.time();
     bytes += growth;
+    fork(logged);
+  }
+
+  /** Behind the last event that a fork has of another run, it may change the conversation. */
+  private void fork(LoggedEvent last) {
+    for (RunStarted.ForkedFrom fork : Fork.at(started, sequence)) {
+      require(last, calls.isEmpty(), Fork.RULE);
+      messages = Fork.change(messages, fork).orElseThrow(() -> refused(last, Fork.RULE));
+      finalAnswer &= fork.replaced().isEmpty() && fork.added().isEmpty();
+    }
   }
 
   /** By how much an event makes the state larger, or smaller. */
@@ -919,12 +930,14 @@ public final class RunState {
   }
 
   /**
-   * When a flow's run is ended, whatever it waits for.
+   * When a flow's run is ended, whatever it waits for. The life of a fork begins when it was cut
+   * off.
    *
    * @return the time, if its life has a limit
    */
   public Optional<Instant> endsAt() {
-    return started.life().flatMap(RunStarted.Life::timeout).map(startedAt::plus);
+    Instant born = started.forkedFrom().map(RunStarted.ForkedFrom::time).orElse(startedAt);
+    return started.life().flatMap(RunStarted.Life::timeout).map(born::plus);
   }
 
   /**

@@ -210,6 +210,7 @@ final class FlowRulesTest {
   }
 
   @Test
+  @Tag("C45")
   @Tag("F26")
   @Tag("F29")
   @Tag("F31")

@@ -81,7 +81,8 @@ final class RandomEvents {
               optional(this::json),
               optional(this::text),
               optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())),
-              optional(this::life));
+              optional(this::life),
+              optional(this::fork));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -204,6 +205,16 @@ final class RandomEvents {
   private RunEvent.RunTimedOut timedOut() {
     return new RunEvent.RunTimedOut(
         Duration.ofMillis(random.nextInt(1_000_000)), random.nextInt(), list(this::attempt));
+  }
+
+  private RunEvent.RunStarted.ForkedFrom fork() {
+    return new RunEvent.RunStarted.ForkedFrom(
+        text(),
+        random.nextInt(),
+        instant(),
+        optional(this::message),
+        optional(this::message),
+        optional(this::fork));
   }
 
   private RunBinding binding() {
