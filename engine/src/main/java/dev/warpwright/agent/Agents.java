@@ -223,12 +223,23 @@ public final class Agents {
    *
    * @param parent the run that waits for it
    * @param begun how the child began in the parent's log
-   * @param request what the agent is asked; scope, run id, key and parent are set here
+   * @param agent the agent
+   * @param prompt what it is asked
+   * @param metadata of the run
+   * @param around the options of the parent's invocation, of which the child has what concerns it
    * @return how it was left
    */
-  public AgentResult runChild(RunKey parent, ChildStarted begun, AgentRequest.Builder request) {
+  public AgentResult runChild(
+      RunKey parent,
+      ChildStarted begun,
+      Agent agent,
+      String prompt,
+      Map<String, String> metadata,
+      Invocation around) {
     return run(
-        request
+        AgentRequest.builder(agent, prompt)
+            .metadata(metadata)
+            .invocation(around.ofChild(agent))
             .scope(parent.scope())
             .runId(begun.childRunId())
             .idempotencyKey("child:" + begun.childRunId())

@@ -1,9 +1,9 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agent;
-import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Invocation;
 import dev.warpwright.effect.Effects;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -56,12 +56,7 @@ final class ChildCall {
     Function<ChildStarted, RunState> run =
         begun ->
             agents
-                .runChild(
-                    drive.run(),
-                    begun,
-                    AgentRequest.builder(agent, prompt)
-                        .metadata(drive.metadata)
-                        .invocation(drive.invocation.ofChild(agent)))
+                .runChild(drive.run(), begun, agent, prompt, drive.metadata, drive.invocation)
                 .state();
     ChildStarted child = ended(recorded, run);
     return agents.result(agent, key(child));
@@ -80,11 +75,19 @@ final class ChildCall {
                         .idempotencyKey("child:" + begun.childRunId())
                         .childOf(drive.runId())
                         .metadata(drive.metadata)
-                        .invocation(drive.invocation.ofChild())
+                        .invocation(ofChild(drive.invocation))
                         .build())
                 .state();
     ChildStarted child = ended(recorded, run);
     return flow.output().read(RunState.of(load(child)).output().orElseThrow());
+  }
+
+  /** What of an invocation goes on to the runs of child flows, and by them to their agents. */
+  private static Invocation ofChild(Invocation around) {
+    Invocation.Builder child = Invocation.builder();
+    around.budgetScope().ifPresent(child::budgetScope);
+    around.context().ifPresent(child::context);
+    return child.build();
   }
 
   /** The child, which has completed. */

@@ -39,7 +39,13 @@ final class FlowCheck<I, O> {
         RunLog.open(scratch, state.run(), Writer.outside("check"), tasks.time(), Deadline.never());
     this.drive =
         new FlowDrive(
-            new FlowLog(read), flow, flows, Invocation.DEFAULT, state, Deadline.never(), false);
+            new FlowLog(read, new FlowShow(Optional.empty(), tasks)),
+            flow,
+            flows,
+            Invocation.DEFAULT,
+            state,
+            Deadline.never(),
+            false);
   }
 
   Optional<NonDeterminismException> firstDivergence() {

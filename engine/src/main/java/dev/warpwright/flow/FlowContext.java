@@ -750,6 +750,7 @@ public final class FlowContext {
    * @return never
    * @throws InvalidRequestException in a branch, in a child run, and for an input of another type
    */
+  @SuppressWarnings("TypeParameterUnusedInFormals") // it never returns
   public <T> T continueAs(Object input) {
     requireUsable("continueAs");
     if (!path.isEmpty()) {

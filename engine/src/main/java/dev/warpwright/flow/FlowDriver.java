@@ -46,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 final class FlowDriver<I, O> {
   private final Flow<I, O> flow;
   private final RunLog log;
+  private final FlowShow show;
   private final FlowLog shared;
   private final FlowDrive drive;
   private final Flows flows;
@@ -59,13 +60,15 @@ final class FlowDriver<I, O> {
   FlowDriver(
       Flow<I, O> flow,
       RunLog log,
+      FlowShow show,
       Flows flows,
       Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
     this.flow = flow;
     this.log = log;
-    this.shared = new FlowLog(log);
+    this.show = show;
+    this.shared = new FlowLog(log, show);
     this.flows = flows;
     this.invocation = invocation;
     this.tasks = flows.tasks();
@@ -381,7 +384,7 @@ final class FlowDriver<I, O> {
    * matter, since the next process has to find the same if this one dies.
    */
   private void endCancel() {
-    FlowLog writer = new FlowLog(log);
+    FlowLog writer = new FlowLog(log, show);
     FlowDrive replay = drive(writer, deadline, false);
     FlowDrive undoing = drive(writer, deadline, true);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {

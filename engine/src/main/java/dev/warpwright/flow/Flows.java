@@ -63,20 +63,21 @@ public final class Flows {
   private final TimeSource time;
   private final Optional<Agents> agents;
   private final RunAccess access;
-  private final Optional<ApprovalSigner> signer;
-  private final Optional<Consumer<? super DecisionNeeded>> onDecisionNeeded;
+  private final Options options;
 
-  private Flows(
-      TaskTree tasks,
-      RunStore store,
-      Optional<Agents> agents,
+  /** What is optional. */
+  private record Options(
       Optional<ApprovalSigner> signer,
-      Optional<Consumer<? super DecisionNeeded>> onDecisionNeeded) {
-    this.agents = agents;
-    this.signer = signer;
-    this.onDecisionNeeded = onDecisionNeeded;
+      Optional<Consumer<? super DecisionNeeded>> onDecisionNeeded,
+      Optional<FlowObserver> observer) {
+    static final Options NONE = new Options(Optional.empty(), Optional.empty(), Optional.empty());
+  }
+
+  private Flows(TaskTree tasks, RunStore store, Optional<Agents> agents, Options options) {
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
+    this.agents = agents;
+    this.options = options;
     this.time = tasks.time();
     this.access = new RunAccess(store, tasks);
   }
@@ -88,8 +89,7 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(Agents agents) {
-    return new Flows(
-        agents.tasks(), agents.store(), Optional.of(agents), Optional.empty(), Optional.empty());
+    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Options.NONE);
   }
 
   /**
@@ -100,7 +100,7 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store, Optional.empty(), Optional.empty(), Optional.empty());
+    return new Flows(tasks, store, Optional.empty(), Options.NONE);
   }
 
   /**
@@ -112,7 +112,8 @@ public final class Flows {
    * @return a copy of these flows
    */
   public Flows signedBy(ApprovalSigner approvalSigner) {
-    return new Flows(tasks, store, agents, Optional.of(approvalSigner), onDecisionNeeded);
+    return with(
+        new Options(Optional.of(approvalSigner), options.onDecisionNeeded(), options.observer()));
   }
 
   /**
@@ -125,20 +126,37 @@ public final class Flows {
    * @return a copy of these flows
    */
   public Flows onDecisionNeeded(Consumer<? super DecisionNeeded> listener) {
-    return new Flows(tasks, store, agents, signer, Optional.of(listener));
+    return with(new Options(options.signer(), Optional.of(listener), options.observer()));
+  }
+
+  /**
+   * The same flows, which tell an observer what their runs do.
+   *
+   * @param flowObserver is told
+   * @return a copy of these flows
+   */
+  public Flows observer(FlowObserver flowObserver) {
+    return with(
+        new Options(options.signer(), options.onDecisionNeeded(), Optional.of(flowObserver)));
+  }
+
+  private Flows with(Options other) {
+    return new Flows(tasks, store, agents, other);
   }
 
   private void tell(DecisionNeeded needed) {
     if (needed.status() == RunStatus.WAITING) {
       return; // it is no person that it waits for, or a child says so itself
     }
-    onDecisionNeeded.ifPresent(
-        listener ->
-            tasks.detach(
-                "listener",
-                "decision needed by " + needed.run(),
-                LISTENER_TIMEOUT,
-                () -> listener.accept(needed)));
+    options
+        .onDecisionNeeded()
+        .ifPresent(
+            listener ->
+                tasks.detach(
+                    "listener",
+                    "decision needed by " + needed.run(),
+                    LISTENER_TIMEOUT,
+                    () -> listener.accept(needed)));
   }
 
   /**
@@ -432,13 +450,20 @@ public final class Flows {
       RunLog log = opened.get();
       requireFlow(flow, log.state());
       hold.begins(log);
+      FlowShow show = new FlowShow(options.observer(), tasks);
+      show.begins(log);
       long found = log.state().sequence();
       goOn(log, decisions, cancel.isOfWorker());
+      show.look(log);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
-        do { // again if what it was about to wait for was there before it could
-          new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
-        } while (log.state().status() == RunStatus.RUNNING);
+        try {
+          do { // again if what it was about to wait for was there before it could
+            new FlowDriver<>(flow, log, show, this, invocation, deadline, cancel).drive();
+          } while (log.state().status() == RunStatus.RUNNING);
+        } finally {
+          show.look(log);
+        }
       }
       hold.ends();
       boolean driven = found == 1 || log.state().sequence() > found;
@@ -453,7 +478,7 @@ public final class Flows {
       return; // it has just been created
     }
     Instant now = ofWorker ? later(time.now(), state.standing()) : time.now();
-    List<RunEvent> events = Decisions.events(state, decisions, now, signer);
+    List<RunEvent> events = Decisions.events(state, decisions, now, options.signer());
     causeToGoOn(state, !events.isEmpty(), now).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
       log.append(events);
@@ -579,7 +604,7 @@ public final class Flows {
   }
 
   Optional<ApprovalSigner> signer() {
-    return signer;
+    return options.signer();
   }
 
   Optional<Agents> agents() {

@@ -145,6 +145,8 @@ final class StepCall {
       if (current().started().filter(intent -> intent.attempt() == attempt).isEmpty()) {
         throw drive.runCancelled();
       }
+    } else {
+      drive.log.pureStepStarts(position, name, attempt);
     }
     long begun = drive.time.nanoTime();
     Deadline limit =
