@@ -151,7 +151,7 @@ public final class LargeBatch {
 
     /** A worker has done so many more, and has so much on its heap. */
     private void heard(String line) {
-      String[] words = line.split(" ");
+      String[] words = line.split(" ", -1);
       int now = done.addAndGet(Integer.parseInt(words[0]));
       int quarter = Math.clamp((long) now * 4 / items, 0, 3);
       heaps[quarter].accumulateAndGet(Long.parseLong(words[1]), Math::max);

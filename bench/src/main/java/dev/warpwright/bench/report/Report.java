@@ -128,25 +128,29 @@ public final class Report {
         """
         <section aria-labelledby="aims">
         <h2 id="aims">Aims</h2>
-        <table class="aims">
-        <thead><tr><th scope="col">what</th><th scope="col">at most</th>\
-        <th scope="col">is</th><th scope="col">middle half</th></tr></thead>
-        <tbody>
+        <table class="aims" role="table" aria-labelledby="aims">
+        <thead role="rowgroup"><tr role="row"><th role="columnheader">what</th>\
+        <th role="columnheader">at most</th><th role="columnheader">is</th>\
+        <th role="columnheader">middle half</th></tr></thead>
+        <tbody role="rowgroup">
         """);
     for (Aim aim : Aim.ALL_AIMS) {
       Optional<Score> figure = aim.figure().apply(results);
-      add("<tr><th scope=\"row\">%s</th><td>%s</td>", aim.what(), aim.format().apply(aim.atMost()));
+      add(
+          "<tr role=\"row\"><th role=\"rowheader\">%s</th><td role=\"cell\">%s</td>",
+          aim.what(), aim.format().apply(aim.atMost()));
       if (figure.isPresent()) {
         boolean met = figure.get().median() <= aim.atMost();
         add(
-            "<td class=\"%s\">%s <span>%s</span></td><td>%s to %s</td></tr>\n",
+            "<td role=\"cell\" class=\"%s\">%s <span>%s</span></td>"
+                + "<td role=\"cell\">%s to %s</td></tr>\n",
             met ? "met" : "missed",
             aim.format().apply(figure.get().median()),
             met ? "met" : "missed",
             aim.format().apply(figure.get().low()),
             aim.format().apply(figure.get().high()));
       } else {
-        add("<td colspan=\"2\">not measured</td></tr>\n");
+        add("<td role=\"cell\">not measured</td><td role=\"cell\"></td></tr>\n");
       }
     }
     add("</tbody>\n</table>\n</section>\n");
@@ -194,7 +198,7 @@ public final class Report {
     boolean isBaseline = baseline.filter(row::equals).isPresent();
     page.append(isBaseline ? "<tr role=\"row\" class=\"baseline\">" : "<tr role=\"row\">");
     add(
-        "<th role=\"rowheader\" scope=\"row\">%s</th><td role=\"cell\">%s</td>",
+        "<th role=\"rowheader\">%s</th><td role=\"cell\">%s</td>",
         row.label(), Text.time(nanos.median()));
     add(
         "<td role=\"cell\">%s</td><td role=\"cell\">%s</td>",
