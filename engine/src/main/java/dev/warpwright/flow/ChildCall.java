@@ -43,6 +43,12 @@ final class ChildCall {
 
   /** How a child that completed was left. */
   AgentResult ofAgent(Optional<FlowCall.Child> recorded, Agent agent, String prompt) {
+    if (drive.replay().isPresent()) {
+      List<LoggedEvent> log = load(recorded.orElseThrow().started());
+      drive.replay().get().child(drive, position, log, agent, prompt);
+      replayed(recorded);
+      return AgentResult.asItStands(RunState.of(log), log).of(agent);
+    }
     Agents agents =
         drive
             .flows
@@ -69,6 +75,12 @@ final class ChildCall {
 
   /** What a child flow returned. */
   <I, O> O ofFlow(Optional<FlowCall.Child> recorded, Flow<I, O> flow, I input) {
+    if (drive.replay().isPresent()) {
+      List<LoggedEvent> log = load(recorded.orElseThrow().started());
+      drive.replay().get().child(drive, position, log, flow, input);
+      replayed(recorded);
+      return flow.output().read(RunState.of(log).output().orElseThrow());
+    }
     Function<ChildStarted, RunState> run =
         begun ->
             drive
@@ -85,6 +97,12 @@ final class ChildCall {
                 .state();
     ChildStarted child = ended(recorded, run);
     return flow.output().read(RunState.of(load(child)).output().orElseThrow());
+  }
+
+  /** The child of which the log says how it ended. */
+  private ChildStarted replayed(Optional<FlowCall.Child> recorded) {
+    requireCompleted(recorded.orElseThrow().finished().orElseThrow());
+    return recorded.get().started();
   }
 
   /** The child, which has completed. */

@@ -66,6 +66,8 @@ final class FlowDrive {
   /** Where the calls of branches are that were stopped: they need not be made again. */
   private final Set<String> stopped = ConcurrentHashMap.newKeySet();
 
+  private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
+
   private volatile boolean swallowed; // an Unwind was, by the body
   private volatile boolean over; // set by the driver
   private volatile boolean cancelAsked; // set by the driver
@@ -115,6 +117,16 @@ final class FlowDrive {
     return runIds;
   }
 
+  /** Told before the body begins: nothing is to be done, all is to be found in the log. */
+  FlowDrive replaying(FlowReplay by) {
+    replay = Optional.of(by);
+    return this;
+  }
+
+  Optional<FlowReplay> replay() {
+    return replay;
+  }
+
   /** Told by the driver before the body begins. */
   void runsIn(TaskScope scope) {
     whole = scope;
@@ -154,6 +166,7 @@ final class FlowDrive {
 
   /** Ends the drive because the code differs from the log. */
   NonDeterminismException differs(String position, String recorded, String attempted) {
+    replay.ifPresent(by -> by.differs(position, recorded, attempted));
     return fail(
         new NonDeterminismException(
             "The flow \"%s\" (version %s) does something else than the log of run %s: at position %s"
@@ -236,6 +249,7 @@ final class FlowDrive {
   }
 
   NonDeterminismException notReached(FlowCall call) {
+    replay.ifPresent(by -> by.notReached(call));
     return fail(
         new NonDeterminismException(
             "The flow \"%s\" (version %s) ended before it made a call that the log of run %s has: the"
@@ -264,8 +278,17 @@ final class FlowDrive {
 
   /** The key under which a step acts. */
   String key(String position) {
-    String subject = Json.of(Map.of("runId", runId(), "position", position)).canonical();
-    return runId() + ":step_" + Digest.hex(subject);
+    return key(runId(), position);
+  }
+
+  /** The keys under which a step may have acted that is recorded. */
+  Stream<String> keys(String position) {
+    return runIds.stream().map(id -> key(id, position));
+  }
+
+  private static String key(String id, String position) {
+    String subject = Json.of(Map.of("runId", id, "position", position)).canonical();
+    return id + ":step_" + Digest.hex(subject);
   }
 
   /**

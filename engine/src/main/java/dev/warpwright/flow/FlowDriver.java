@@ -48,6 +48,8 @@ final class FlowDriver<I, O> {
   private final TaskTree tasks;
   private final Deadline deadline;
   private final CancelWatch cancel;
+  private final Optional<FlowReplay> replay;
+  private final FlowContext.Mode mode;
   private @Nullable FlowContext context; // set by the body's thread, read when that has ended
 
   FlowDriver(
@@ -57,6 +59,24 @@ final class FlowDriver<I, O> {
       Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
+    this(flow, log, flows, invocation, deadline, cancel, Optional.empty());
+  }
+
+  /** One that does nothing but compare. */
+  FlowDriver(Flow<I, O> flow, RunLog log, Flows flows, CancelWatch cancel, FlowReplay replay) {
+    this(flow, log, flows, Invocation.DEFAULT, Deadline.never(), cancel, Optional.of(replay));
+  }
+
+  private FlowDriver(
+      Flow<I, O> flow,
+      RunLog log,
+      Flows flows,
+      Invocation invocation,
+      Deadline deadline,
+      CancelWatch cancel,
+      Optional<FlowReplay> replay) {
+    this.replay = replay;
+    this.mode = replay.isPresent() ? FlowContext.Mode.RECORDED : FlowContext.Mode.LIVE;
     this.flow = flow;
     this.log = log;
     this.shared = new FlowLog(log);
@@ -65,7 +85,7 @@ final class FlowDriver<I, O> {
     this.tasks = flows.tasks();
     this.deadline = deadline;
     this.cancel = cancel;
-    this.drive = new FlowDrive(shared, flow, flows, invocation, log.state(), deadline, false);
+    this.drive = drive(shared, false);
   }
 
   /**
@@ -149,7 +169,7 @@ final class FlowDriver<I, O> {
 
   /** On the body's own thread. */
   private Json body() throws Exception {
-    FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.LIVE);
+    FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), mode);
     context = own;
     return flow.output().write(flow.body().run(own, input()));
   }
@@ -322,16 +342,16 @@ final class FlowDriver<I, O> {
    */
   private void endCancel() {
     FlowLog writer = new FlowLog(log);
-    FlowDrive replay = drive(writer, false);
+    FlowDrive again = drive(writer, false);
     FlowDrive undoing = drive(writer, true);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
-      replay.runsIn(scope);
+      again.runsIn(scope);
       undoing.runsIn(scope);
       Outcome<@Nullable Void> outcome =
-          scope.call("cancel", flow.id(), Deadline.never(), () -> undo(replay, undoing));
+          scope.call("cancel", flow.id(), Deadline.never(), () -> undo(again, undoing));
       writer.close();
       requireWritable(writer);
-      replay
+      again
           .broken()
           .or(undoing::broken)
           .ifPresent(
@@ -348,15 +368,17 @@ final class FlowDriver<I, O> {
   }
 
   private FlowDrive drive(FlowLog writer, boolean undoing) {
-    return new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, undoing);
+    FlowDrive made = new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, undoing);
+    replay.ifPresent(made::replaying);
+    return made;
   }
 
-  private @Nullable Void undo(FlowDrive replay, FlowDrive undoing) {
-    List<FlowContext.Undo> registered = registered(replay);
-    if (replay.broken().isPresent()) {
+  private @Nullable Void undo(FlowDrive again, FlowDrive undoing) {
+    List<FlowContext.Undo> registered = registered(again);
+    if (again.broken().isPresent()) {
       return null;
     }
-    FlowContext context = FlowContext.ofCancel(undoing);
+    FlowContext context = FlowContext.ofCancel(undoing, mode);
     for (FlowContext.Undo next : registered) {
       try {
         context.run(next.name(), next.action());
@@ -368,10 +390,10 @@ final class FlowDriver<I, O> {
   }
 
   /** Last first; of branches, by their positions. */
-  private List<FlowContext.Undo> registered(FlowDrive replay) {
+  private List<FlowContext.Undo> registered(FlowDrive again) {
     Deque<FlowContext.Undo> found = new ArrayDeque<>();
     try {
-      var _ = flow.body().run(FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED), input());
+      var _ = flow.body().run(FlowContext.ofBody(again, found, FlowContext.Mode.STOPPED), input());
     } catch (Unwind end) {
       // where the log ends
     } catch (Exception cancelled) {

@@ -334,7 +334,7 @@ public final class Flows {
     }
   }
 
-  private static void requireFlow(Flow<?, ?> flow, RunState state) {
+  static void requireFlow(Flow<?, ?> flow, RunState state) {
     String recorded = state.started().drivenBy();
     if (!recorded.equals("flow:" + flow.id())) {
       throw conflict(
