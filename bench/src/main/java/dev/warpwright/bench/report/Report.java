@@ -140,13 +140,13 @@ public final class Report {
           "<tr role=\"row\"><th role=\"rowheader\">%s</th><td role=\"cell\">%s</td>",
           aim.what(), aim.format().apply(aim.atMost()));
       if (figure.isPresent()) {
-        boolean met = figure.get().median() <= aim.atMost();
+        String verdict = aim.isMet(figure.get()).map(met -> met ? "met" : "missed").orElse("open");
         add(
             "<td role=\"cell\" class=\"%s\">%s <span>%s</span></td>"
                 + "<td role=\"cell\">%s to %s</td></tr>\n",
-            met ? "met" : "missed",
+            verdict,
             aim.format().apply(figure.get().median()),
-            met ? "met" : "missed",
+            verdict,
             aim.format().apply(figure.get().low()),
             aim.format().apply(figure.get().high()));
       } else {

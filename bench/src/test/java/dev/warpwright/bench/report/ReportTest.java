@@ -104,6 +104,30 @@ class ReportTest {
     assertTrue(aims.get(4).contains("not measured"), aims.get(4));
   }
 
+  @Test
+  void an_aim_is_judged_only_if_its_whole_range_is_on_one_side() {
+    Aim aim = Aim.ALL_AIMS.getFirst(); // at most 0.5
+
+    assertEquals(Optional.of(true), aim.isMet(new Score(0.4, 0.3, 0.5)));
+    assertEquals(Optional.of(false), aim.isMet(new Score(0.7, 0.51, 0.9)));
+    assertEquals(Optional.empty(), aim.isMet(new Score(0.4, 0.3, 0.6)));
+  }
+
+  @Test
+  void a_chunk_that_is_lost_in_the_noise_is_not_compared() {
+    String stream = "dev.warpwright.bench.StreamBenchmark.";
+    Results noisy =
+        results(
+            json(stream + "bareModel", "{\"chunks\":\"1\"}", "ns/op", 90),
+            json(stream + "bareModel", "{\"chunks\":\"100\"}", "ns/op", 80),
+            json(stream + "eventsRead", "{\"chunks\":\"1\"}", "ns/op", 100),
+            json(stream + "eventsRead", "{\"chunks\":\"100\"}", "ns/op", 2_000));
+
+    String row = rows(Report.page(noisy, Map.of()), "aims").get(4);
+
+    assertTrue(row.contains("not measured"), row);
+  }
+
   private static List<String> rows(String page, String id) {
     String section = page.substring(page.indexOf("id=\"" + id + "\""));
     Matcher body = Pattern.compile("<tbody.*?>(.*?)</tbody>", Pattern.DOTALL).matcher(section);
