@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(value = 1, jvmArgsAppend = Measured.ON_VIRTUAL_THREADS)
 @Threads(1)
-@Warmup(iterations = 12, time = 200, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = 12, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+@Warmup(iterations = 24, time = 100, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 24, time = 100, timeUnit = TimeUnit.MILLISECONDS)
 public abstract class Measured {
   /** Makes JMH call from a virtual thread. */
   public static final String ON_VIRTUAL_THREADS = "-Djmh.executor=VIRTUAL";
