@@ -1,9 +1,11 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agent;
-import dev.warpwright.agent.AgentRequest;
+import dev.warpwright.agent.AgentReplay;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Invocation;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
@@ -43,6 +45,12 @@ final class ChildCall {
 
   /** How a child that completed was left. */
   AgentResult ofAgent(Optional<FlowCall.Child> recorded, Agent agent, String prompt) {
+    if (drive.replay().isPresent()) {
+      List<LoggedEvent> log = load(recorded.orElseThrow().started());
+      drive.replay().get().child(drive, position, log, agent, prompt);
+      replayed(recorded);
+      return AgentReplay.result(log, agent);
+    }
     Agents agents =
         drive
             .flows
@@ -55,20 +63,20 @@ final class ChildCall {
     Function<ChildStarted, RunState> run =
         begun ->
             agents
-                .runChild(
-                    drive.run(),
-                    begun,
-                    AgentRequest.builder(agent, prompt)
-                        .metadata(drive.metadata)
-                        .invocation(drive.invocation.ofChild(agent)))
+                .runChild(drive.run(), begun, agent, prompt, drive.metadata, drive.invocation)
                 .state();
     ChildStarted child = ended(recorded, run);
-    List<LoggedEvent> log = load(child);
-    return AgentResult.asItStands(RunState.of(log), log).of(agent);
+    return agents.result(agent, key(child));
   }
 
   /** What a child flow returned. */
   <I, O> O ofFlow(Optional<FlowCall.Child> recorded, Flow<I, O> flow, I input) {
+    if (drive.replay().isPresent()) {
+      List<LoggedEvent> log = load(recorded.orElseThrow().started());
+      drive.replay().get().child(drive, position, log, flow, input);
+      replayed(recorded);
+      return flow.output().read(RunState.of(log).output().orElseThrow());
+    }
     Function<ChildStarted, RunState> run =
         begun ->
             drive
@@ -80,11 +88,25 @@ final class ChildCall {
                         .idempotencyKey("child:" + begun.childRunId())
                         .childOf(drive.runId())
                         .metadata(drive.metadata)
-                        .invocation(drive.invocation.ofChild())
+                        .invocation(ofChild(drive.invocation))
                         .build())
                 .state();
     ChildStarted child = ended(recorded, run);
     return flow.output().read(RunState.of(load(child)).output().orElseThrow());
+  }
+
+  /** What of an invocation goes on to the runs of child flows, and by them to their agents. */
+  private static Invocation ofChild(Invocation around) {
+    Invocation.Builder child = Invocation.builder();
+    around.budgetScope().ifPresent(child::budgetScope);
+    around.context().ifPresent(child::context);
+    return child.build();
+  }
+
+  /** The child of which the log says how it ended. */
+  private ChildStarted replayed(Optional<FlowCall.Child> recorded) {
+    requireCompleted(recorded.orElseThrow().finished().orElseThrow());
+    return recorded.get().started();
   }
 
   /** The child, which has completed. */
@@ -105,7 +127,7 @@ final class ChildCall {
     }
     RunState left;
     try {
-      left = run.apply(child);
+      left = Effects.allowed(() -> run.apply(child));
     } catch (OperationCancelledException e) {
       throw drive.cutOff(); // stopped, and so is the child
     }
@@ -125,10 +147,11 @@ final class ChildCall {
   }
 
   private List<LoggedEvent> load(ChildStarted child) {
-    return drive
-        .flows
-        .store()
-        .load(new RunKey(drive.run().scope(), child.childRunId()), 1, drive.deadline());
+    return drive.flows.store().load(key(child), 1, drive.deadline());
+  }
+
+  private RunKey key(ChildStarted child) {
+    return new RunKey(drive.run().scope(), child.childRunId());
   }
 
   private void requireCompleted(ChildFinished end) {

@@ -17,6 +17,7 @@ import dev.warpwright.run.FlowEvent.SignalTimedOut;
 import dev.warpwright.run.FlowEvent.TimerFired;
 import dev.warpwright.run.FlowEvent.TimerScheduled;
 import dev.warpwright.run.FlowEvent.VersionMarked;
+import dev.warpwright.run.Position;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
@@ -33,7 +34,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +84,9 @@ public final class FlowContext {
     /** Those that are recorded: the log says that this branch has ended. */
     ENDED,
     /** Those that are recorded and over; then this branch, or a check of the log, ends. */
-    STOPPED
+    STOPPED,
+    /** Those that are recorded; one that is not over waits, any other is a difference. */
+    RECORDED
   }
 
   /**
@@ -112,9 +117,9 @@ public final class FlowContext {
   }
 
   /** The context of what is done on a cancel. */
-  static FlowContext ofCancel(FlowDrive drive) {
+  static FlowContext ofCancel(FlowDrive drive, Mode mode) {
     return new FlowContext(
-        drive, CANCEL_PATH, new HashMap<>(), new ArrayDeque<>(), new ArrayDeque<>(), Mode.LIVE);
+        drive, CANCEL_PATH, new HashMap<>(), new ArrayDeque<>(), new ArrayDeque<>(), mode);
   }
 
   /**
@@ -130,6 +135,11 @@ public final class FlowContext {
   /** Whether this is a branch that was stopped, as the log has it. */
   boolean isStopped() {
     return mode == Mode.STOPPED;
+  }
+
+  /** Whether this is a replay, in which nothing is done. */
+  boolean isRecorded() {
+    return mode == Mode.RECORDED;
   }
 
   /** Whether its body was to be left, whatever it has made of that. */
@@ -196,9 +206,15 @@ public final class FlowContext {
    */
   public <T> T step(
       String name, JsonType<T> type, StepOptions options, StepFunction<? extends T> function) {
-    Json value = journaled(name, options, step -> type.write(function.run(step)));
+    Json value =
+        journaled(
+            name, options, step -> type.write(function.run(step)), found -> write(type, found));
     try {
-      return type.read(value);
+      T read = type.read(value);
+      drive
+          .replay()
+          .ifPresent(replay -> replay.requireValue(drive, path + ordinal, name, value, type, read));
+      return read;
     } catch (InvalidRequestException e) {
       throw drive.differs(
           path + ordinal,
@@ -233,14 +249,28 @@ public final class FlowContext {
         step -> {
           action.run(step);
           return Json.of(null);
-        });
+        },
+        Json::of);
   }
 
-  private Json journaled(String name, StepOptions options, StepFunction<Json> function) {
+  @SuppressWarnings("unchecked") // what does not fit is found out by the writing
+  private static <T> Json write(JsonType<T> type, @Nullable Object found) {
+    return type.write((T) Objects.requireNonNull(found));
+  }
+
+  private Json journaled(
+      String name,
+      StepOptions options,
+      StepFunction<Json> function,
+      Function<@Nullable Object, Json> writer) {
     String position = next(name);
     Optional<FlowCall.Step> recorded = recorded(position, FlowCall.Step.class, "step", name);
+    drive
+        .replay()
+        .ifPresent(by -> recorded.ifPresent(step -> by.requireStep(drive, step, options)));
     return leaving(
-        () -> new StepCall(drive, this, position, name, options, function).result(recorded));
+        () ->
+            new StepCall(drive, this, position, name, options, function, writer).result(recorded));
   }
 
   /**
@@ -399,15 +429,19 @@ public final class FlowContext {
     Optional<FlowCall.Approval> recorded =
         recorded(position, FlowCall.Approval.class, "approval", name);
     Json shown = Json.parse(JsonType.toJson(subject, drive.lookup()).canonical());
-    String digest = digest(position, name, shown);
+    String digest = digest(drive.runId(), position, name, shown);
     if (recorded.isPresent()) {
-      if (!recorded.get().request().digest().equals("sha256:" + digest)) {
+      String asked = recorded.get().request().digest();
+      if (drive.runIds().stream()
+          .noneMatch(id -> asked.equals("sha256:" + digest(id, position, name, shown)))) {
         throw drive.differs(
             position,
             "approval \"" + name + "\" of another subject",
             "approval \"" + name + "\" of this one");
       }
-      requireAuthentic(recorded.get());
+      if (drive.replay().isEmpty()) {
+        requireAuthentic(recorded.get());
+      }
       Optional<ApprovalDecided> decided = recorded.get().decision();
       if (decided.isPresent()) {
         return new Decision(
@@ -430,9 +464,11 @@ public final class FlowContext {
       drive.log.append(ApprovalSignatures.sign(request, drive.signer));
       requireRecorded(position);
     }
+    String awaited =
+        recorded.map(asked -> asked.request().requestId()).orElse("approval_" + digest);
     return leaving(
         () -> {
-          throw drive.suspend(Reason.APPROVAL, "approval_" + digest, position);
+          throw drive.suspend(Reason.APPROVAL, awaited, position);
         });
   }
 
@@ -446,9 +482,9 @@ public final class FlowContext {
     }
   }
 
-  private String digest(String position, String name, Json subject) {
+  private static String digest(String runId, String position, String name, Json subject) {
     Map<String, Object> parts = new LinkedHashMap<>();
-    parts.put("runId", drive.runId());
+    parts.put("runId", runId);
     parts.put("position", position);
     parts.put("name", name);
     parts.put("subject", subject);
@@ -498,6 +534,69 @@ public final class FlowContext {
   public <T> List<BranchOutcome<T>> parallelAll(
       String name, int maxConcurrency, List<? extends Branch<? extends T>> branches) {
     return this.<T>branches(name, maxConcurrency, branches, false).outcomes();
+  }
+
+  /**
+   * Runs a branch for each of some items, side by side; see {@link #parallel(String, List)}.
+   *
+   * @param name what it is called in the log
+   * @param items the items: each time the same ones in the same order
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return what came of them, in the order of the items
+   * @throws Exception the first failure, as the branch threw it
+   */
+  public <I, T> List<T> parallel(
+      String name, List<? extends I> items, FlowBody<? super I, ? extends T> each)
+      throws Exception {
+    return parallel(name, Integer.MAX_VALUE, items, each);
+  }
+
+  /**
+   * Runs a branch for each of some items, not all at once; see {@link #parallel(String, List,
+   * FlowBody)}.
+   *
+   * @param name what it is called in the log
+   * @param maxConcurrency how many at the same time, 1 or more
+   * @param items the items
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return what came of them, in the order of the items
+   * @throws Exception the first failure, as the branch threw it
+   */
+  public <I, T> List<T> parallel(
+      String name,
+      int maxConcurrency,
+      List<? extends I> items,
+      FlowBody<? super I, ? extends T> each)
+      throws Exception {
+    return this.<T>branches(name, maxConcurrency, forEach(items, each), true).values();
+  }
+
+  /**
+   * Runs a branch for each of some items and lets each come to its end; see {@link #parallelAll}.
+   *
+   * @param name what it is called in the log
+   * @param maxConcurrency how many at the same time, 1 or more
+   * @param items the items
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return how they ended, in the order of the items
+   */
+  public <I, T> List<BranchOutcome<T>> parallelAll(
+      String name,
+      int maxConcurrency,
+      List<? extends I> items,
+      FlowBody<? super I, ? extends T> each) {
+    return this.<T>branches(name, maxConcurrency, forEach(items, each), false).outcomes();
+  }
+
+  private static <I, T> List<Branch<T>> forEach(
+      List<? extends I> items, FlowBody<? super I, ? extends T> each) {
+    return items.stream().<Branch<T>>map(item -> own -> each.run(own, item)).toList();
   }
 
   private <T> Branches<T> branches(
@@ -593,6 +692,8 @@ public final class FlowContext {
       version = minSupported; // it passed here before the call was in the code
     } else if (mode == Mode.STOPPED) {
       throw stoppedHere();
+    } else if (mode == Mode.RECORDED) {
+      throw beyond(position, "version", changeId);
     } else {
       requireNotCancelled();
       next(changeId);
@@ -655,10 +756,49 @@ public final class FlowContext {
     }
   }
 
+  /**
+   * Ends this run as COMPLETED and goes on in a fresh run of the same flow, which begins with an
+   * empty log: for flows that never end. The last call of a body, written {@code return
+   * ctx.continueAs(next)}; it never returns.
+   *
+   * <p>The fresh run is queued, for a {@link dev.warpwright.run.Worker} or a {@link Flows#resume};
+   * {@link FlowResult#continuedAs()} tells which it is. It has the scope and the metadata of this
+   * run, its timeout anew, and the signals that this one has not received.
+   *
+   * @param input what the fresh run is given: a value of the flow's input type
+   * @param <T> whatever the body returns
+   * @return never
+   * @throws InvalidRequestException in a branch, in a child run, and for an input of another type
+   */
+  @SuppressWarnings("TypeParameterUnusedInFormals") // it never returns
+  public <T> T continueAs(Object input) {
+    requireUsable("continueAs");
+    if (!path.isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Only the body of a flow goes on in another run, not a branch of it.");
+    }
+    if (mode != Mode.STOPPED) {
+      requireNotCancelled();
+    }
+    Unwind end = drive.continueWith(input);
+    return leaving(
+        () -> {
+          throw end;
+        });
+  }
+
   private String next(String name) {
     requireUsable(name);
     ordinal++;
-    return path + ordinal;
+    String position = path + ordinal;
+    if (position.length() > Position.MAX_LENGTH) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Branches are nested too deep: the position of call \"%s\" has %d characters, more than %d."
+              .formatted(name, position.length(), Position.MAX_LENGTH));
+    }
+    return position;
   }
 
   private void requireUsable(String name) {
@@ -687,14 +827,42 @@ public final class FlowContext {
   private <C extends FlowCall> Optional<C> recorded(
       String position, Class<C> type, String kind, String name) {
     Optional<C> call = drive.recorded(position, type, kind, name);
-    if (mode == Mode.STOPPED
-        && (call.isEmpty() || !(call.get().isOver() || call.get() instanceof FlowCall.Parallel))) {
+    if (mode == Mode.STOPPED && call.filter(FlowContext::isPassed).isEmpty()) {
       throw stoppedHere();
+    }
+    if (mode == Mode.RECORDED) {
+      if (call.isEmpty()) {
+        throw beyond(position, kind, name);
+      }
+      var _ = leaving(() -> !waitsForMore(call.get()));
     }
     if (call.isEmpty() && mode == Mode.ENDED) {
       throw drive.differs(position, "end of the branch", kind + " \"" + name + "\"");
     }
     return call;
+  }
+
+  /** Whether a branch that was stopped had come past a call. */
+  private static boolean isPassed(FlowCall call) {
+    return switch (call) {
+      case FlowCall.Parallel inIt -> true;
+      case FlowCall.Child child -> child.isOver() && !child.wasCancelled(); // that, to stop it
+      default -> call.isOver();
+    };
+  }
+
+  /** Whether a replay has a call before it that leads on though it is not over; leaves if not. */
+  private boolean waitsForMore(FlowCall call) {
+    return !(call instanceof FlowCall.Parallel || call instanceof FlowCall.Approval)
+        && drive.replay().orElseThrow().waits(drive, call);
+  }
+
+  /** A replay makes a call that the log does not have. */
+  private RuntimeException beyond(String position, String kind, String name) {
+    return leaving(
+        () -> {
+          throw drive.replay().orElseThrow().beyond(drive, position, kind, name);
+        });
   }
 
   /** As it was when the branch, or the whole body, was stopped in this place. */

@@ -11,6 +11,8 @@ import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
+import dev.warpwright.run.RunEvent.RunStarted;
+import dev.warpwright.run.RunEvent.RunStarted.ForkedFrom;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunState;
@@ -31,6 +33,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,17 +44,19 @@ final class FlowDrive {
   /** A wait that is not longer is made on the spot; for a longer one the run is suspended. */
   static final Duration MAX_WAIT_ON_THE_SPOT = Duration.ofSeconds(1);
 
+  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
+
   final FlowLog log;
   final TaskTree tasks;
   final TimeSource time;
   final Flow<?, ?> flow;
-  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
-
   final Flows flows;
   final Invocation invocation;
   final Map<String, String> metadata; // of the run, and of its children
   final Optional<ApprovalSigner> signer;
   private final RunKey run;
+  private final RunStarted started;
+  private final List<String> runIds; // its own, and those of the runs that it was cut off from
   private final RunStore store;
   private final Deadline deadline;
   private final boolean undoing; // what is done on a cancel, which is not stopped by it
@@ -62,6 +67,10 @@ final class FlowDrive {
 
   /** Where the calls of branches are that were stopped: they need not be made again. */
   private final Set<String> stopped = ConcurrentHashMap.newKeySet();
+
+  /** What the run is to go on in, once its body has said so. */
+  private volatile @Nullable RunStarted continuation;
+  private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
 
   private volatile boolean swallowed; // an Unwind was, by the body
   private volatile boolean over; // set by the driver
@@ -86,10 +95,18 @@ final class FlowDrive {
     this.flow = flow;
     this.flows = flows;
     this.invocation = invocation;
-    this.metadata = state.started().metadata();
+    this.started = state.started();
+    this.metadata = started.metadata();
     this.tasks = flows.tasks();
     this.time = tasks.time();
     this.run = state.run();
+    this.runIds =
+        Stream.concat(
+                Stream.of(run.runId()),
+                state.started().forkedFrom().stream()
+                    .flatMap(ForkedFrom::all)
+                    .map(ForkedFrom::runId))
+            .toList();
     this.store = flows.store();
     this.deadline = deadline;
     this.signer = flows.signer();
@@ -98,6 +115,21 @@ final class FlowDrive {
 
   String runId() {
     return run.runId();
+  }
+
+  /** Under which ids what is recorded may have been asked for. */
+  List<String> runIds() {
+    return runIds;
+  }
+
+  /** Told before the body begins: nothing is to be done, all is to be found in the log. */
+  FlowDrive replaying(FlowReplay by) {
+    replay = Optional.of(by);
+    return this;
+  }
+
+  Optional<FlowReplay> replay() {
+    return replay;
   }
 
   /** Told by the driver before the body begins. */
@@ -139,6 +171,7 @@ final class FlowDrive {
 
   /** Ends the drive because the code differs from the log. */
   NonDeterminismException differs(String position, String recorded, String attempted) {
+    replay.ifPresent(by -> by.differs(position, recorded, attempted));
     return fail(
         new NonDeterminismException(
             "The flow \"%s\" (version %s) does something else than the log of run %s: at position %s"
@@ -201,6 +234,16 @@ final class FlowDrive {
     return Unwind.NOW;
   }
 
+  /** Leaves the body: the run ends and goes on in a fresh one. */
+  Unwind continueWith(Object input) {
+    continuation = Continuation.started(flow, started, run, input);
+    return Unwind.NOW;
+  }
+
+  Optional<RunStarted> continuation() {
+    return Optional.ofNullable(continuation);
+  }
+
   /** Nothing of a branch that was stopped is waited for, and none of its calls must be reached. */
   void stopped(String branchPath) {
     stopped.add(branchPath);
@@ -221,6 +264,7 @@ final class FlowDrive {
   }
 
   NonDeterminismException notReached(FlowCall call) {
+    replay.ifPresent(by -> by.notReached(call));
     return fail(
         new NonDeterminismException(
             "The flow \"%s\" (version %s) ended before it made a call that the log of run %s has: the"
@@ -249,8 +293,17 @@ final class FlowDrive {
 
   /** The key under which a step acts. */
   String key(String position) {
-    String subject = Json.of(Map.of("runId", runId(), "position", position)).canonical();
-    return runId() + ":step_" + Digest.hex(subject);
+    return key(runId(), position);
+  }
+
+  /** The keys under which a step may have acted that is recorded. */
+  Stream<String> keys(String position) {
+    return runIds.stream().map(id -> key(id, position));
+  }
+
+  private static String key(String id, String position) {
+    String subject = Json.of(Map.of("runId", id, "position", position)).canonical();
+    return id + ":step_" + Digest.hex(subject);
   }
 
   /**

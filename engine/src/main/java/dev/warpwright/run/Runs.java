@@ -112,6 +112,35 @@ public final class Runs {
   }
 
   /**
+   * What happened in a run and in the child runs below it, as far as they are in the store: what
+   * {@link RunExport} writes one after the other to move a run with its children.
+   *
+   * @param run the run
+   * @return the log of the run, then those of its child runs, each with those below it
+   * @throws InvalidRequestException if there is no such run
+   */
+  public List<List<LoggedEvent>> logs(RunKey run) {
+    return RunTree.logs(run, this::log, key -> store.load(key, 1, patience()));
+  }
+
+  /**
+   * Takes runs in that were exported from another store, with their ids, keys, times and all. A run
+   * that had not ended goes on here, by whoever resumes it; so it must not go on there any more.
+   *
+   * @param text what {@link RunExport#write} wrote of runs, one after the other
+   * @return the runs, in the order of the text
+   * @throws InvalidRequestException if the text is not whole, is masked, or a log breaks a rule;
+   *     nothing was taken in
+   * @throws ConflictException if the store has one of the runs, or the idempotency key of one;
+   *     nothing was taken in
+   * @throws dev.warpwright.model.LimitExceededException if the text is too large, see {@link
+   *     RunExport#read}
+   */
+  public List<RunKey> importRuns(String text) {
+    return RunTree.adopt(RunExport.readRuns(text), store, this::patience);
+  }
+
+  /**
    * Shows what happened in a run, what took how long, and what it waited for. Nothing of the run is
    * driven for it.
    *
@@ -177,6 +206,41 @@ public final class Runs {
    */
   public void readmit(RunKey run) {
     store.readmit(run, patience());
+  }
+
+  /**
+   * Cuts a new run off from another one, whatever that has come to; see {@link #fork(RunKey, long,
+   * ForkChanges)}.
+   *
+   * @param run the run, which is not changed
+   * @param atSequence the last event that the new run has of it
+   * @return the new run, in the same scope
+   */
+  public RunKey fork(RunKey run, long atSequence) {
+    return fork(run, atSequence, ForkChanges.NONE);
+  }
+
+  /**
+   * Cuts a new run off from another one, whatever that has come to. The new run has the events of
+   * the other up to a point: what is recorded there is not done again. It goes on from there with a
+   * resume, or by a worker, under its own id: whatever it does is done under new keys. It is no
+   * child run, has no idempotency key, and none of the signals that the other has not consumed.
+   *
+   * @param run the run, which is not changed
+   * @param atSequence the last event that the new run has of it
+   * @param changes what the new run has otherwise
+   * @return the new run, in the same scope
+   * @throws InvalidRequestException if there is no such run or event, if something was under way
+   *     there that belongs to one run only (a model call, a call of a tool, a child run, an
+   *     approval, an effect of unknown outcome) or the run had ended, in which case the message
+   *     names the nearest sequences at which it can be forked; or if a change does not fit
+   * @throws dev.warpwright.model.LimitExceededException if it does not fit into the run's state
+   */
+  public RunKey fork(RunKey run, long atSequence, ForkChanges changes) {
+    RunKey fork = new RunKey(run.scope(), RunIds.next(time));
+    List<LoggedEvent> log = Fork.of(log(run), atSequence, changes, fork, time.now());
+    store.adopt(log, RunState.of(log).standing(), patience());
+    return fork;
   }
 
   /**

@@ -32,6 +32,7 @@ import dev.warpwright.run.RunEvent.ToolStarted;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * By how much an event makes a run's state larger: the UTF-8 bytes of the texts that the state
@@ -51,7 +52,8 @@ final class StateSize {
       case RunStarted started ->
           started.messages().stream().mapToLong(StateSize::of).sum()
               + of(started.metadata())
-              + started.input().map(StateSize::of).orElse(0L);
+              + started.input().map(StateSize::of).orElse(0L)
+              + started.forkedFrom().map(StateSize::of).orElse(0L);
       case MemoryLoaded memory -> memory.messages().stream().mapToLong(StateSize::of).sum();
       case ModelResponded answer -> of(answer.message());
       case ApprovalRequested asked ->
@@ -111,6 +113,13 @@ final class StateSize {
 
   private static long beyondReserve(long bytes) {
     return Math.max(0, bytes - CALL_BYTES);
+  }
+
+  private static long of(RunStarted.ForkedFrom fork) {
+    return fork.all()
+        .flatMap(each -> Stream.concat(each.replaced().stream(), each.added().stream()))
+        .mapToLong(StateSize::of)
+        .sum();
   }
 
   private static long of(Message message) {

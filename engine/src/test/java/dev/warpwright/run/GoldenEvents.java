@@ -281,6 +281,39 @@ final class GoldenEvents {
         from(
             Optional.of(
                 new RunEvent.RunStarted.HandedOver("handoff_1", "desk", Map.of("k", "v")))));
+    events.put(
+        "RunStarted-forked",
+        new RunEvent.RunStarted(
+            "a",
+            "1",
+            Map.of(),
+            Optional.empty(),
+            List.of(Message.user("Hi.")),
+            1,
+            List.of(TARGET),
+            Map.of(),
+            Optional.empty(),
+            false,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.RunStarted.ForkedFrom(
+                    "run-2",
+                    7,
+                    Instant.parse("2026-11-30T12:00:00.5Z"),
+                    Optional.of(Message.user("Hello.")),
+                    Optional.of(Message.user("And?")),
+                    Optional.of(
+                        new RunEvent.RunStarted.ForkedFrom(
+                            "run-1",
+                            3,
+                            Instant.parse("2026-11-29T12:00:00Z"),
+                            Optional.empty(),
+                            Optional.empty(),
+                            Optional.empty()))))));
     events.put("StepStarted", new RunEvent.StepStarted(2, 5));
     events.put(
         "RouteBound",
@@ -684,7 +717,23 @@ final class GoldenEvents {
             ARGUMENTS,
             Map.of(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
+    events.put(
+        "RunStarted-life",
+        RunEvent.RunStarted.ofFlow(
+            "checkout",
+            "2",
+            Map.of("input", "sha256:aa"),
+            Optional.empty(),
+            ARGUMENTS,
+            Map.of(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.RunStarted.Life(
+                    Optional.of(Duration.ofDays(30)), true, Optional.of("run-1")))));
+    events.put("RunCompleted-continued", RunEvent.RunCompleted.continuedAs("run-1.2"));
     events.put("RunCompleted-flow", new RunEvent.RunCompleted(Json.parse("{\"a\":1.50}")));
     events.put(
         "RunFailed-flow",

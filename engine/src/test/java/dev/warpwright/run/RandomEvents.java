@@ -80,7 +80,9 @@ final class RandomEvents {
               optional(this::binding),
               optional(this::json),
               optional(this::text),
-              optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())));
+              optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())),
+              optional(this::life),
+              optional(this::fork));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
       case 3 ->
@@ -146,7 +148,8 @@ final class RandomEvents {
               random.nextInt(),
               usage(),
               optional(this::json),
-              optional(() -> one(ObjectMode.values())));
+              optional(() -> one(ObjectMode.values())),
+              optional(this::text));
       case 12 -> failed();
       case 13 ->
           new RunEvent.CancelRequested(
@@ -194,9 +197,24 @@ final class RandomEvents {
     };
   }
 
+  private RunEvent.RunStarted.Life life() {
+    return new RunEvent.RunStarted.Life(
+        optional(this::duration), random.nextBoolean(), optional(this::text));
+  }
+
   private RunEvent.RunTimedOut timedOut() {
     return new RunEvent.RunTimedOut(
         Duration.ofMillis(random.nextInt(1_000_000)), random.nextInt(), list(this::attempt));
+  }
+
+  private RunEvent.RunStarted.ForkedFrom fork() {
+    return new RunEvent.RunStarted.ForkedFrom(
+        text(),
+        random.nextInt(),
+        instant(),
+        optional(this::message),
+        optional(this::message),
+        optional(this::fork));
   }
 
   private RunBinding binding() {

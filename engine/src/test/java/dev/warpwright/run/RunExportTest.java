@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.LimitExceededException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,5 +97,101 @@ final class RunExportTest {
     String message = String.valueOf(refused.getMessage());
     assertFalse(message.contains("secret"), message);
     assertTrue(message.contains("Line 2") || message.contains("RunResumed"), message);
+  }
+
+  private static LoggedEvent event(String run, long sequence, RunEvent event) {
+    return new LoggedEvent(
+        new RunKey(SCOPE, run), sequence, new Writer("w", 1), Instant.EPOCH, event);
+  }
+
+  private static List<LoggedEvent> log(String run) {
+    return List.of(
+        event(run, 1, GoldenEvents.all().get("RunStarted-minimal")),
+        event(run, 2, new RunEvent.StepStarted(1, 1)),
+        event(run, 3, new RunEvent.RunFailed(FailureKind.INTERNAL, "No.", true, 1, List.of())));
+  }
+
+  @Test
+  @Tag("F75")
+  void the_same_log_gives_the_same_bytes_and_several_runs_follow_each_other() {
+    String one = RunExport.write(log("one"));
+    assertEquals(one, RunExport.write(log("one")));
+    String both = one + RunExport.write(log("two"));
+    assertEquals(List.of(log("one"), log("two")), RunExport.readRuns(both));
+    assertEquals(one, RunExport.write(RunExport.read(one)));
+    assertTrue(one.endsWith("}\n"));
+    assertEquals(-1, one.indexOf('\r'));
+  }
+
+  @Test
+  @Tag("F76")
+  void a_text_that_was_cut_short_or_altered_is_refused() {
+    String text = RunExport.write(log("one"));
+    String[] lines = text.split("(?<=\n)");
+    for (String broken :
+        List.of(
+            lines[0] + lines[1],
+            lines[0] + lines[2],
+            lines[0],
+            lines[0] + lines[1] + lines[2] + lines[2],
+            text.replace("No.", "Yes."),
+            text.replace("\"epoch\":1", "\"epoch\":2"))) {
+      InvalidRequestException refused =
+          assertThrows(InvalidRequestException.class, () -> RunExport.read(broken));
+      assertTrue(refused.getMessage().contains("announces"), refused.getMessage());
+    }
+    String unannounced = text.replaceFirst(",\"events\":3,\"digest\":\"[^\"]+\"", "");
+    assertEquals(log("one"), RunExport.read(unannounced), "as earlier versions wrote it");
+  }
+
+  @Test
+  @Tag("F76")
+  void a_text_is_read_within_bounds() {
+    String line = "{\"event\":" + "[".repeat(RunExport.MAX_LINE) + "\n";
+    LimitExceededException refused =
+        assertThrows(LimitExceededException.class, () -> RunExport.read(line));
+    assertTrue(refused.getMessage().contains("line 1 is beyond that"), refused.getMessage());
+    String deep = RunExport.write(log("one")).replace("\"No.\"", "[".repeat(100_000));
+    assertThrows(InvalidRequestException.class, () -> RunExport.read(deep));
+  }
+
+  @Test
+  @Tag("F75")
+  void a_masked_text_can_be_viewed_and_nothing_else() {
+    String masked = RunExport.writeMasked(log("one"));
+    assertFalse(masked.contains("No."));
+    assertEquals(masked, RunExport.writeMasked(log("one")));
+    assertEquals(3, masked.split("\"masked\":true", -1).length - 1);
+    Timeline seen = RunExport.view(masked + RunExport.write(log("two"))).getFirst();
+    assertEquals(RunStatus.FAILED, seen.status());
+    InvalidRequestException refused =
+        assertThrows(InvalidRequestException.class, () -> RunExport.read(masked));
+    assertTrue(refused.getMessage().contains("is masked"), refused.getMessage());
+    String unmarked = masked.replace(",\"masked\":true", "");
+    assertThrows(InvalidRequestException.class, () -> RunExport.read(unmarked));
+    RunStore store = RunStore.inMemory();
+    assertThrows(InvalidRequestException.class, () -> Runs.in(store).importRuns(masked));
+  }
+
+  /** What may be left of a text: what names, numbers and times are made of. */
+  @Test
+  @Tag("F75")
+  void masking_leaves_nothing_that_was_said() {
+    Set<String> said =
+        Set.of("Be brief", "One moment", "ann", "12.50", "oops", "Not JSON", "HTTP 503");
+    GoldenEvents.all()
+        .forEach(
+            (name, event) -> {
+              String masked =
+                  new String(RunEventCodec.encode(Masking.mask(event)), StandardCharsets.UTF_8);
+              if (!name.startsWith("ApprovalDecided") && !name.startsWith("ToolReconciled")) {
+                said.forEach(word -> assertFalse(masked.contains(word), name + ": " + word));
+              }
+              assertEquals(
+                  masked,
+                  new String(
+                      RunEventCodec.encode(Masking.mask(Masking.mask(event))),
+                      StandardCharsets.UTF_8));
+            });
   }
 }

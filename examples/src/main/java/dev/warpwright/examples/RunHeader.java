@@ -28,6 +28,11 @@ final class RunHeader {
             .formatted(
                 state.started().agentId(),
                 state.started().idempotencyKey().map(key -> ", key " + key).orElse("")));
+    state
+        .started()
+        .forkedFrom()
+        .ifPresent(
+            from -> lines.add("Forked   from %s at %d".formatted(from.runId(), from.sequence())));
     lines.add(
         "Started  %s, last event %s".formatted(text(state.startedAt()), text(state.updatedAt())));
     lines.add("Steps    %d%s".formatted(state.step(), tokens(state.usage())));

@@ -41,6 +41,14 @@ final class RunJson {
     object.put("terminal", state.isTerminal());
     object.put("agent", state.started().agentId());
     state.started().idempotencyKey().ifPresent(key -> object.put("key", key));
+    state
+        .started()
+        .forkedFrom()
+        .ifPresent(
+            from -> {
+              object.put("forkedFrom", from.runId());
+              object.put("forkedAt", from.sequence());
+            });
     object.put("events", state.sequence());
     object.put("started", state.startedAt().toString());
     object.put("updated", state.updatedAt().toString());

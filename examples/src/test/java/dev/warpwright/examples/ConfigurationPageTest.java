@@ -19,6 +19,7 @@ import dev.warpwright.control.CircuitPolicy;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.examples.ConfigurationPage.Row;
+import dev.warpwright.flow.FailurePolicy;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.run.RunScope;
@@ -65,6 +66,7 @@ final class ConfigurationPageTest {
       Set.of(
           "ApprovalPolicy", // a function of the program
           "CatalogEntry.Builder",
+          "ForkChanges.Builder", // what is changed in one run
           "Handoff.Builder",
           "Gemini.Builder", // none beside those of AdapterBuilder
           "Ollama.Builder",
@@ -93,6 +95,7 @@ final class ConfigurationPageTest {
           Map.entry("RunScope.DEFAULT", RunScope.DEFAULT),
           Map.entry("Invocation.DEFAULT", Invocation.DEFAULT),
           Map.entry("RunPolicy.NONE", RunPolicy.NONE),
+          Map.entry("FailurePolicy.CONTINUE", FailurePolicy.CONTINUE),
           Map.entry("HookFailurePolicy.IGNORE", HookFailurePolicy.IGNORE),
           Map.entry("MethodHandles.publicLookup()", MethodHandles.publicLookup()));
 

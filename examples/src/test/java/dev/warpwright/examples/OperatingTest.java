@@ -166,6 +166,23 @@ class OperatingTest {
     assertEquals(run, log.getFirst().run().runId());
     assertEquals(exported.strip(), RunExport.write(log).strip());
 
+    Path file = folder.resolve("exported.jsonl");
+    Files.writeString(file, exported);
+    assertTrue(at("import", file.toString()).expect(1).errorLine().contains("exists already"));
+    String masked = at("export", run, "--masked", "--children").expect(0).out();
+    assertEquals(exported.lines().count(), masked.lines().count());
+    assertFalse(masked.contains("T-0129"), masked);
+    Files.writeString(folder.resolve("masked.jsonl"), masked);
+    assertTrue(
+        at("import", folder.resolve("masked.jsonl").toString())
+            .expect(1)
+            .errorLine()
+            .contains("masked"));
+    assertTrue(at("import", "nothing").expect(1).errorLine().contains("There is no file"));
+
+    assertEquals("1", String.valueOf(object(at("delete", run, "--json")).get("deleted")));
+    assertEquals(run, object(at("import", file.toString(), "--json")).get("run"));
+    assertEquals(exported, at("export", run).expect(0).out());
     assertEquals("1", String.valueOf(object(at("delete", run, "--json")).get("deleted")));
     assertTrue(at("delete", run).expect(1).errorLine().contains("There is no run " + run));
     assertTrue(at("export", run).expect(1).errorLine().contains("There is no run"));
@@ -197,6 +214,26 @@ class OperatingTest {
         List.of("COMPLETED", "COMPLETED"), cli.runs().stream().map(Cli.RunLine::status).toList());
     assertTrue(cli.effects().contains("T-0129 refund {\"orderId\":\"A-10070\",\"amount\":100.01}"));
     assertTrue(cli.effects().stream().noneMatch(effect -> effect.startsWith("T-0029 refund")));
+  }
+
+  @Test
+  @Tag("F72")
+  @Tag("F73")
+  void aForkGoesOnByAWorkerUnderKeysOfItsOwn() throws IOException {
+    cli.triage("--input", cli.tickets("T-0029").toString()).expect(0);
+    String run = cli.runOf("T-0029");
+    Map<String, Object> fork = object(at("fork", run, "--at", "1", "--json"));
+    assertEquals(run, fork.get("forkedFrom"));
+    assertEquals("1", String.valueOf(fork.get("forkedAt")));
+    String id = String.valueOf(fork.get("run"));
+    assertTrue(at("show", id).expect(0).out().contains("Forked   from " + run + " at 1"));
+    assertTrue(
+        at("fork", run, "--at", "2").expect(1).errorLine().contains("nearest sequence below"));
+    assertEquals(2, at("fork", run).exitCode());
+    job("work", "--until-idle").expect(0);
+    assertEquals(
+        object(at("show", run, "--json")).get("status"),
+        object(at("show", id, "--json")).get("status"));
   }
 
   @Test
