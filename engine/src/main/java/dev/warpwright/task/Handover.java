@@ -16,6 +16,7 @@ final class Handover<T extends @Nullable Object> {
   private final Thread caller = Thread.currentThread();
   private final @Nullable Node around = Node.innermost();
   private final Callable<? extends T> body;
+  private final boolean begunInterrupted = Thread.interrupted(); // before the work begins
   private volatile @Nullable Outcome<T> outcome; // a Success or a Failure
 
   Handover(Callable<? extends T> body) {
@@ -30,7 +31,7 @@ final class Handover<T extends @Nullable Object> {
     } catch (Throwable none) {
       work(); // the system has no thread for it, so it is done here
     }
-    boolean interrupted = false;
+    boolean interrupted = begunInterrupted;
     Outcome<T> ended;
     while ((ended = outcome) == null) {
       LockSupport.park(this);
@@ -51,6 +52,9 @@ final class Handover<T extends @Nullable Object> {
   private void work() {
     if (around != null) {
       around.enter();
+    }
+    if (begunInterrupted) {
+      Thread.currentThread().interrupt();
     }
     Outcome<T> own;
     try {

@@ -99,9 +99,17 @@ class HandoverTest {
   void without_an_interrupt_none_is_left() {
     assertEquals("done", tree.onVirtualThread("work", () -> "done"));
     assertFalse(Thread.currentThread().isInterrupted());
-    Thread.currentThread().interrupt();
-    assertEquals("done", tree.onVirtualThread("work", () -> "done"));
-    assertTrue(Thread.interrupted());
+  }
+
+  @Test
+  @Tag("R17")
+  void the_work_of_an_interrupted_thread_is_interrupted_from_the_start() {
+    for (int i = 0; i < 100; i++) {
+      Thread.currentThread().interrupt();
+      boolean seen = tree.onVirtualThread("work", () -> Thread.currentThread().isInterrupted());
+      assertTrue(Thread.interrupted());
+      assertTrue(seen);
+    }
   }
 
   @Test
