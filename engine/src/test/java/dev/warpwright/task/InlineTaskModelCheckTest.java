@@ -101,6 +101,7 @@ class InlineTaskModelCheckTest {
                 }
                 return "value";
               });
+      scope.leave(); // where the task has put its thread
       returned = true;
     }
 
