@@ -23,6 +23,7 @@ import org.openjdk.jmh.infra.Blackhole;
  * JDK. Warpwright's controller serves in order of arrival, keeps deadlines and counts by target.
  */
 @Question(
+    place = 9,
     value = "What does it cost when 64 callers wait for 8 places?",
     baseline = "fairSemaphore")
 public class AdmissionBenchmark extends Measured {

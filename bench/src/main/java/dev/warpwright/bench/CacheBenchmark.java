@@ -23,7 +23,7 @@ import org.openjdk.jmh.infra.Blackhole;
  * callers ask for at the same time, of whom one asks the model, which gives way a few times before
  * it answers. Baselines: the same without a cache.
  */
-@Question(value = "What does the cache of answers cost?", baseline = "noCache")
+@Question(place = 8, value = "What does the cache of answers cost?", baseline = "noCache")
 public class CacheBenchmark extends Measured {
   private static final String SCOPE = "bench";
   private static final int TOGETHER = 16;

@@ -23,6 +23,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * among any number of them; the peers are one object that the program holds itself.
  */
 @Question(
+    place = 2,
     value = "What does one control cost, taken and given back without contention?",
     baseline = "nothing")
 public class ControlBenchmark extends Measured {

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What a fallback costs: two targets fail at once with status 503, each time with a new exception,
  * and the third answers; no retry and no wait in between. The baseline is the same in plain Java.
  */
-@Question(value = "What does it cost when two targets fail?", baseline = "plainCatch")
+@Question(place = 3, value = "What does it cost when two targets fail?", baseline = "plainCatch")
 public class FallbackBenchmark extends Measured {
   private static final Down DOWN = new Down();
 

@@ -25,6 +25,7 @@ import org.openjdk.jmh.infra.Blackhole;
  * tools in a row, and with an executor of virtual threads in the place of the tree of tasks.
  */
 @Question(
+    place = 6,
     value = "What do tools cost that run at the same time?",
     baseline = "executorOfVirtualThreads")
 public class FanOutBenchmark extends Measured {
@@ -69,7 +70,7 @@ public class FanOutBenchmark extends Measured {
    * @throws Exception never
    */
   @Benchmark
-  public void inARow(Blackhole hole) throws Exception {
+  public void oneAfterTheOther(Blackhole hole) throws Exception {
     hole.consume(model.generate(first));
     for (Callable<String> bare : bareTools) {
       hole.consume(bare.call());

@@ -37,6 +37,7 @@ import java.util.concurrent.Future;
 public final class InFlight {
   private static final String BARE = "bare virtual threads";
   private static final int WARMUP = 1_000;
+  private static final int WARMUP_ROUNDS = 20; // frames that are not compiled yet are larger
 
   private final int operations;
   private final Map<String, Double> bytesEach = new LinkedHashMap<>();
@@ -88,7 +89,9 @@ public final class InFlight {
 
   private double bytesEach(ExecutorService threads, Parking model, Callable<?> call)
       throws Exception {
-    held(threads, model, WARMUP, call);
+    for (int round = 0; round < WARMUP_ROUNDS; round++) {
+      held(threads, model, WARMUP, call);
+    }
     return held(threads, model, operations, call) / (double) operations;
   }
 

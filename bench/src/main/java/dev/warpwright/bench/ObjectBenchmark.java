@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
  * What an object costs whose JSON the model has at once: its text checked against the schema and
  * bound to records, beside the same answer as text, and beside Jackson alone, which checks nothing.
  */
-@Question(value = "What does an object cost more than its text?", baseline = "textAlone")
+@Question(place = 5, value = "What does an object cost more than its text?", baseline = "textAlone")
 public class ObjectBenchmark extends Measured {
   private static final String JSON =
       """

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * nobody waits, its work is still done by the same processors, and a queue that cannot keep up
  * drops.
  */
-@Question(value = "What does an observer cost?", by = "observers", baseline = "NONE")
+@Question(place = 7, value = "What does an observer cost?", by = "observers", baseline = "NONE")
 public class ObserverBenchmark extends Measured {
   private static final String NONE = "NONE";
 

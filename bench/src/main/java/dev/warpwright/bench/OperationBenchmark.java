@@ -20,6 +20,7 @@ import org.openjdk.jmh.infra.Blackhole;
  * ignores its interrupt.
  */
 @Question(
+    place = 1,
     value = "What does one routed call cost around a model that answers at once?",
     by = "subject",
     baseline = "THREAD_STARTED_AND_JOINED")

@@ -26,7 +26,10 @@ import org.openjdk.jmh.infra.Blackhole;
  * What it costs to plan a route of {@value #TARGETS} targets, every one of them checked and put
  * into the decision. Baseline: going through the targets and looking each one's signals up.
  */
-@Question(value = "What does it cost to plan with 32 targets?", baseline = "targetsLookedAt")
+@Question(
+    place = 10,
+    value = "What does it cost to plan with 32 targets?",
+    baseline = "targetsLookedAt")
 public class PlanBenchmark extends Measured {
   private static final int TARGETS = 32;
 

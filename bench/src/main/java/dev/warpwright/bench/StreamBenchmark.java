@@ -27,7 +27,10 @@ import org.openjdk.jmh.infra.Blackhole;
  *
  * <p>The limit of silence is on, as by default.
  */
-@Question(value = "What does it cost to read an answer while it comes?", baseline = "bareModel")
+@Question(
+    place = 4,
+    value = "What does it cost to read an answer while it comes?",
+    baseline = "bareModel")
 public class StreamBenchmark extends Measured {
   /** How many chunks the answer comes in. */
   @Param({"1", "100"})

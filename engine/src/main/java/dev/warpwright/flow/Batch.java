@@ -16,7 +16,6 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.Runs;
-import dev.warpwright.run.Standing;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.Task;
@@ -648,16 +647,12 @@ public final class Batch<T, R> {
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
       case WAITING ->
-          awaitsNobody(ended.state().standing())
+          ended.state().standing().awaitsNobody()
               ? BatchItem.Outcome.NEEDS_RECONCILIATION // of a child run
               : BatchItem.Outcome.WAITING;
       case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
           BatchItem.Outcome.FAILED;
     };
-  }
-
-  private static boolean awaitsNobody(Standing standing) {
-    return standing.due().isEmpty() && standing.signals().isEmpty();
   }
 
   /** An item that its own handle cut off. */

@@ -359,15 +359,6 @@ public sealed interface FlowCall {
     public boolean wasCancelled() {
       return finished.filter(end -> end.status() == RunStatus.CANCELLED).isPresent();
     }
-
-    /**
-     * The name of the signal that tells its parent of its end.
-     *
-     * @return the name
-     */
-    public String signal() {
-      return dev.warpwright.run.Signal.ofEnd(started.childRunId());
-    }
   }
 
   /**

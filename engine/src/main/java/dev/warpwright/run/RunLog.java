@@ -227,8 +227,11 @@ public final class RunLog {
       return true;
     }
     try {
+      Standing standing = state.standing();
+      Optional<String> parent =
+          standing.hasEnded() ? state.started().childOf() : Optional.<String>empty();
       store.append(
-          new Append(state.run(), events.size(), owner, now, allowed, state.standing()), deadline);
+          new Append(state.run(), events.size(), owner, now, allowed, standing, parent), deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
         throw e;

@@ -43,7 +43,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -755,16 +754,18 @@ public final class RunState {
    */
   public Standing standing() {
     boolean waits = status == RunStatus.WAITING;
-    Set<String> signals =
-        Stream.concat(
-                flow.stream()
-                    .filter(journal -> waits || status == RunStatus.WAITING_APPROVAL)
-                    .flatMap(FlowJournal::awaitedSignals),
-                calls.stream()
-                    .filter(call -> waits && call.awaitsChild())
-                    .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
-            .collect(Collectors.toSet());
-    return new Standing(status, due(), signals);
+    Optional<FlowJournal> waiting =
+        flow.filter(journal -> waits || status == RunStatus.WAITING_APPROVAL);
+    Stream<String> children =
+        calls.stream()
+            .filter(call -> waits && call.awaitsChild())
+            .map(call -> call.child().orElseThrow().childRunId());
+    return new Standing(
+        status,
+        due(),
+        waiting.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet()),
+        Stream.concat(waiting.stream().flatMap(FlowJournal::awaitedChildren), children)
+            .collect(Collectors.toSet()));
   }
 
   private Optional<Instant> due() {

@@ -25,7 +25,10 @@ import org.openjdk.jmh.infra.Blackhole;
  *
  * <p>The aim is 10 µs in memory.
  */
-@Question(value = "What does an agent's step with a tool cost?", baseline = "modelAndToolAlone")
+@Question(
+    place = 11,
+    value = "What does an agent's step with a tool cost?",
+    baseline = "modelAndToolAlone")
 public class AgentBenchmark extends Measured {
   private static final int MANY_STEPS = 100;
   private static final int RUNS_OF_A_STORE = 100;

@@ -21,7 +21,7 @@ import org.openjdk.jmh.infra.Blackhole;
  * What it costs to make a state of a log. Baselines: going through the events and doing nothing,
  * and decoding them, which a load from a database does before.
  */
-@Question(value = "What does it cost to make a state of a log?", baseline = "look")
+@Question(place = 13, value = "What does it cost to make a state of a log?", baseline = "look")
 public class FoldBenchmark extends Measured {
   private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "folded");
   private static final Writer OWNER = new Writer("bench#1", 1);

@@ -28,7 +28,10 @@ import org.openjdk.jmh.annotations.TearDown;
  *
  * <p>The aim is 2 ms.
  */
-@Question(value = "What does it cost to take up a run whose driver is gone?", baseline = "load")
+@Question(
+    place = 12,
+    value = "What does it cost to take up a run whose driver is gone?",
+    baseline = "load")
 public class ResumeBenchmark extends Measured {
   private static final int EVENTS = 50;
   private static final int STEPS = 12; // as many as make 49 events or more

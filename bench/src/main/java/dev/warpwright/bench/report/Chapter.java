@@ -11,12 +11,13 @@ import java.util.function.Function;
 /**
  * The results of one class.
  *
+ * @param place where it stands among the others
  * @param name the class, without its package
  * @param question what it answers
  * @param baseline what the others are compared with, in words
  * @param groups what stands beside each other
  */
-record Chapter(String name, String question, String baseline, List<Group> groups) {
+record Chapter(int place, String name, String question, String baseline, List<Group> groups) {
   /**
    * What is compared with each other.
    *
@@ -47,6 +48,7 @@ record Chapter(String name, String question, String baseline, List<Group> groups
       groups.computeIfAbsent(title, each -> new ArrayList<>()).add(result);
     }
     return new Chapter(
+        question.map(Question::place).orElse(Integer.MAX_VALUE),
         name,
         question.map(Question::value).orElse(name),
         Text.words(baseline),

@@ -22,6 +22,13 @@ public @interface Question {
   String value();
 
   /**
+   * Where it stands in the report.
+   *
+   * @return its place among the questions, from 1
+   */
+  int place();
+
+  /**
    * What tells those apart that are compared with each other.
    *
    * @return the name of a parameter; empty, the default, for the methods of the class. Whatever

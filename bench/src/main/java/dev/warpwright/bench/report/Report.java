@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,6 +21,7 @@ import java.util.Optional;
  * range of their middle half; every number of a chart also stands in its table.
  */
 public final class Report {
+  private static final int ENOUGH_ITERATIONS = 5;
   private static final String STYLE = resource("report.css");
 
   private final Results results;
@@ -58,6 +60,7 @@ public final class Report {
     List<Chapter> chapters =
         results.byType().entrySet().stream()
             .map(entry -> Chapter.of(entry.getKey(), entry.getValue()))
+            .sorted(Comparator.comparingInt(Chapter::place))
             .toList();
     add(
         """
@@ -83,6 +86,12 @@ public final class Report {
         the baseline of the group. Compare within a group: machines are noisy, and two runs are \
         two machines.</p>
         """);
+    if (results.iterations() < ENOUGH_ITERATIONS) {
+      add(
+          "<p class=\"missed\">These are the figures of a smoke test, with %d of the %d iterations"
+              + " that it takes to judge one. They tell nothing.</p>\n",
+          results.iterations(), ENOUGH_ITERATIONS);
+    }
     machine(environment);
     add("</header>\n<nav aria-label=\"Questions\">\n<ul>\n");
     for (Chapter chapter : chapters) {

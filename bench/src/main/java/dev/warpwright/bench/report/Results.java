@@ -16,9 +16,10 @@ import tools.jackson.databind.json.JsonMapper;
  * What JMH has written in its own format.
  *
  * @param all every result, as they were measured
+ * @param iterations how many iterations the one has that has the fewest
  * @param machine what JMH says of where they were measured
  */
-record Results(List<Result> all, Map<String, String> machine) {
+record Results(List<Result> all, int iterations, Map<String, String> machine) {
   private static final Map<String, Double> NANOS =
       Map.of("ns/op", 1.0, "us/op", 1e3, "ms/op", 1e6, "s/op", 1e9);
   private static final String ALLOCATED = "gc.alloc.rate.norm";
@@ -26,6 +27,7 @@ record Results(List<Result> all, Map<String, String> machine) {
   /** Reads the file's text; results of other modes than average time are left out. */
   static Results parse(String json) {
     List<Result> all = new ArrayList<>();
+    int iterations = Integer.MAX_VALUE;
     Set<String> java = new LinkedHashSet<>();
     Set<String> jmh = new LinkedHashSet<>();
     for (JsonNode node : JsonMapper.builder().build().readTree(json)) {
@@ -34,12 +36,13 @@ record Results(List<Result> all, Map<String, String> machine) {
       Double factor = NANOS.get(node.path("primaryMetric").path("scoreUnit").asString(""));
       if (factor != null) {
         all.add(result(node, factor));
+        iterations = Math.min(iterations, iterations(node.path("primaryMetric")).length);
       }
     }
     Map<String, String> machine = new LinkedHashMap<>();
     machine.put("Java", String.join(", ", java));
     machine.put("JMH", String.join(", ", jmh));
-    return new Results(List.copyOf(all), machine);
+    return new Results(List.copyOf(all), iterations, machine);
   }
 
   private static Result result(JsonNode node, double factor) {
@@ -56,14 +59,18 @@ record Results(List<Result> all, Map<String, String> machine) {
   }
 
   private static Optional<Score> score(JsonNode metric) {
-    double[] iterations =
-        metric
-            .path("rawData")
-            .valueStream()
-            .flatMap(JsonNode::valueStream)
-            .flatMapToDouble(number -> DoubleStream.of(number.asDouble()))
-            .toArray();
+    double[] iterations = iterations(metric);
     return iterations.length == 0 ? Optional.empty() : Optional.of(Score.of(iterations));
+  }
+
+  /** Of all forks. */
+  private static double[] iterations(JsonNode metric) {
+    return metric
+        .path("rawData")
+        .valueStream()
+        .flatMap(JsonNode::valueStream)
+        .flatMapToDouble(number -> DoubleStream.of(number.asDouble()))
+        .toArray();
   }
 
   /** The results of each class, in the order in which they were measured. */

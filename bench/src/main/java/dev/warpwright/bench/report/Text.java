@@ -37,14 +37,23 @@ final class Text {
 
   /** A ratio. */
   static String ratio(double ratio) {
-    return "× " + digits(ratio);
+    return ratio > 0 && ratio < 0.001 ? "< 0.001" : "× " + digits(ratio);
   }
 
-  /** Three digits, without an exponent. */
+  /** Three digits, two below a tenth, without an exponent. */
   static String digits(double number) {
     double size = Math.abs(number);
-    int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    return String.format(Locale.ROOT, "%,." + decimals + "f", number);
+    return String.format(Locale.ROOT, "%,." + decimals(size) + "f", number);
+  }
+
+  private static int decimals(double size) {
+    if (size >= 99.95) {
+      return 0;
+    }
+    if (size >= 9.995) {
+      return 1;
+    }
+    return size >= 0.0995 || size < 1e-6 ? 2 : 1 - (int) Math.floor(Math.log10(size));
   }
 
   /** A name of Java in words. */
@@ -53,7 +62,7 @@ final class Text {
       return name.toLowerCase(Locale.ROOT).replace('_', ' ');
     }
     return name.matches("[a-zA-Z0-9]+")
-        ? name.replaceAll("(?<=[a-z])(?=[A-Z0-9])", " ").toLowerCase(Locale.ROOT)
+        ? name.replaceAll("(?<=[a-z])(?=[A-Z]|[0-9]+$)", " ").toLowerCase(Locale.ROOT)
         : name;
   }
 

@@ -11,9 +11,9 @@ class LoadOptionsTest {
   @Test
   void what_is_given_counts_and_the_rest_is_as_by_default() {
     LoadOptions options =
-        LoadOptions.parse("--what", "runs,dbos", "--store", "memory,h2:POWER", "--steps", "5");
+        LoadOptions.parse("--what", "agents,dbos", "--store", "memory,h2:POWER", "--steps", "5");
 
-    assertEquals(List.of(What.RUNS, What.DBOS), options.what());
+    assertEquals(List.of(What.AGENTS, What.DBOS), options.what());
     assertEquals(List.of(StoreKind.MEMORY, StoreKind.H2_POWER), options.stores());
     assertEquals(5, options.steps());
     assertEquals(10, options.seconds());

@@ -125,6 +125,15 @@ class ReportTest {
   }
 
   @Test
+  void a_page_of_too_few_iterations_says_so() {
+    String few = Report.page(results(json("a.B.c", "{}", "ns/op", 1, 2, 3, 4)), Map.of());
+    String enough = Report.page(results(json("a.B.c", "{}", "ns/op", 1, 2, 3, 4, 5)), Map.of());
+
+    assertTrue(few.contains("with 4 of the 5 iterations"), few);
+    assertFalse(enough.contains("smoke test"), enough);
+  }
+
+  @Test
   void the_page_needs_nothing_else_and_is_for_light_and_dark() {
     String page = Report.page(operations(), Map.of());
 
@@ -172,6 +181,6 @@ class ReportTest {
 
   /** A result of each benchmark with each of its parameters, as JMH lists them. */
   private static Results everyBenchmark() throws Exception {
-    return new Results(Benchmarks.all(), Map.of());
+    return new Results(Benchmarks.all(), 1, Map.of());
   }
 }

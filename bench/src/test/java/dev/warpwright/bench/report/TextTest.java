@@ -18,6 +18,15 @@ class TextTest {
   }
 
   @Test
+  void a_small_ratio_is_not_nothing() {
+    assertEquals("× 1,234", Text.ratio(1_234.4));
+    assertEquals("× 0.40", Text.ratio(0.4));
+    assertEquals("× 0.046", Text.ratio(0.0456));
+    assertEquals("< 0.001", Text.ratio(0.000123));
+    assertEquals("× 0.00", Text.ratio(0));
+  }
+
+  @Test
   void a_tick_has_no_more_digits_than_it_needs() {
     assertEquals("0.1 ns", Text.tick(0.1));
     assertEquals("1 ns", Text.tick(1));
@@ -37,7 +46,7 @@ class TextTest {
   void names_of_constants_methods_and_values_become_words() {
     assertEquals("thread started and joined", Text.words("THREAD_STARTED_AND_JOINED"));
     assertEquals("virtual callers 64", Text.words("virtualCallers64"));
-    assertEquals("resilience 4j", Text.words("resilience4j"));
+    assertEquals("resilience4j", Text.words("resilience4j"));
     assertEquals("h2:POWER", Text.words("h2:POWER"));
     assertEquals("100", Text.words("100"));
   }
