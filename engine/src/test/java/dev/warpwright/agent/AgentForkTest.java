@@ -28,6 +28,7 @@ import dev.warpwright.run.Runs;
 import dev.warpwright.tool.EffectClass;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -270,7 +271,10 @@ final class AgentForkTest {
             .runChild(
                 parent,
                 new dev.warpwright.run.RunEvent.ChildStarted("c1", "child-1", "helper"),
-                AgentRequest.builder(helper, "Hi."))
+                helper,
+                "Hi.",
+                Map.of(),
+                Invocation.DEFAULT)
             .run();
     Runs runs = program.agents.runs();
     assertEquals(Optional.of(parent.runId()), runs.state(child).orElseThrow().started().childOf());
