@@ -24,7 +24,7 @@ final class Bindings {
    * @throws ConflictException if something differs; it shows both values
    */
   static void require(Agent agent, RunKey run, RunStarted started, boolean mayBeUnbound) {
-    requireEqual(run, "agent", started.agentId(), agent.id());
+    requireAgent(agent, run, started);
     requireEqual(run, "targets", names(started.targets()), names(agent.route().candidates()));
     RunBinding recorded = started.binding().orElse(RunBinding.NONE);
     RunBinding now = agent.binding();
@@ -35,6 +35,11 @@ final class Bindings {
         now.harness().map(Harness::toString),
         mayBeUnbound);
     requireSame(run, "environment", recorded.environment(), now.environment(), mayBeUnbound);
+  }
+
+  /** Refuses another agent. */
+  static void requireAgent(Agent agent, RunKey run, RunStarted started) {
+    requireEqual(run, "agent", started.drivenBy(), agent.id());
   }
 
   private static String names(List<Target> targets) {

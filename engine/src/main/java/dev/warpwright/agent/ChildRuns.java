@@ -111,12 +111,7 @@ final class ChildRuns {
 
   private static AgentRequest request(
       LiveInvocation live, RunState parent, CallState call, SubAgent subAgent) {
-    SubAgent.Task task = SubAgent.task(call.call().input());
-    List<Message> messages =
-        Stream.concat(
-                task.system().map(Message::system).stream(), Stream.of(Message.user(task.prompt())))
-            .toList();
-    return AgentRequest.builder(subAgent.agent(), messages)
+    return AgentRequest.builder(subAgent.agent(), messages(call))
         .scope(parent.run().scope())
         .runId(call.child().orElseThrow().childRunId())
         .idempotencyKey(key(parent.run().runId(), call))
@@ -124,6 +119,14 @@ final class ChildRuns {
         .metadata(parent.started().metadata())
         .invocation(live.invocation().ofChild(subAgent.agent()))
         .build();
+  }
+
+  /** What a child is asked. */
+  static List<Message> messages(CallState call) {
+    SubAgent.Task task = SubAgent.task(call.call().input());
+    return Stream.concat(
+            task.system().map(Message::system).stream(), Stream.of(Message.user(task.prompt())))
+        .toList();
   }
 
   /** Names the call that the child answers; a call id names one only within its step. */

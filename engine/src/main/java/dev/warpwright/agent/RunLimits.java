@@ -6,6 +6,7 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ModelResponded;
+import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunTotals;
 import dev.warpwright.task.Deadline;
@@ -24,6 +25,8 @@ import java.util.stream.Stream;
  */
 final class RunLimits {
   private static final RunBudget UNLIMITED = RunBudget.builder().build();
+
+  private static final String EXHAUSTED = "The run exhausted maxSteps";
 
   private final Agent agent;
   private final RunPolicy policy;
@@ -74,18 +77,31 @@ final class RunLimits {
    * @throws LimitExceededException if the steps are used up, or too many tools have failed
    */
   void requireStepLeft(RunState state, Operation operation) {
+    whyNoStep(agent, state)
+        .ifPresent(
+            why -> {
+              throw exceeded(why, operation);
+            });
+  }
+
+  /** Why an agent makes no further step, if its own limits are why. */
+  static Optional<String> whyNoStep(Agent agent, RunState state) {
     if (state.toolErrors() > agent.maxToolErrors()) {
-      throw exceeded(
+      return Optional.of(
           "The run has %d tool errors; its limit (maxToolErrors) is %d."
-              .formatted(state.toolErrors(), agent.maxToolErrors()),
-          operation);
+              .formatted(state.toolErrors(), agent.maxToolErrors()));
     }
-    if (state.nextStep() > agent.maxSteps()) {
-      throw exceeded(
-          "The run exhausted maxSteps: %d steps were made and the last answer still asked for tools."
-              .formatted(agent.maxSteps()),
-          operation);
-    }
+    return state.nextStep() > agent.maxSteps()
+        ? Optional.of(
+            (EXHAUSTED + ": %d steps were made and the last answer still asked for tools.")
+                .formatted(agent.maxSteps()))
+        : Optional.empty();
+  }
+
+  /** Whether a run failed since {@link #whyNoStep} said so. */
+  static boolean isOfSteps(RunFailed end) {
+    return end.kind() == FailureKind.LIMIT
+        && (end.message().startsWith(EXHAUSTED) || end.message().contains("(maxToolErrors)"));
   }
 
   /**

@@ -83,6 +83,8 @@ final class Branches<T> {
         replay(scope, finished.get());
       } else if (context.isStopped()) {
         replayStopped(scope);
+      } else if (context.isRecorded()) {
+        replayOpen(scope);
       } else {
         work(scope, Math.min(maxConcurrency, Math.max(1, branches.size())));
       }
@@ -100,6 +102,9 @@ final class Branches<T> {
     if (finished.isEmpty()) {
       if (drive.isOver() || context.isStopped()) {
         throw Unwind.NOW;
+      }
+      if (context.isRecorded() && !drive.isCancelled()) {
+        throw drive.replay().orElseThrow().beyond(drive, position, "end of parallel", name);
       }
       if (!drive.isCancelled()) { // else branches may have ended by what is not in the log
         drive.log.append(
@@ -141,6 +146,17 @@ final class Branches<T> {
       var _ = replay(scope, i, Mode.STOPPED);
     }
     throw drive.cutOff();
+  }
+
+  /** The branches are in one of which the log does not say that it has ended. */
+  private void replayOpen(TaskScope scope) {
+    for (int i = 0; i < branches.size(); i++) {
+      BranchResult<T> result = replay(scope, i, Mode.RECORDED);
+      results.set(i, result);
+      if (failFast && failed.isEmpty() && result instanceof BranchResult.Threw) {
+        failed = Optional.of(i);
+      }
+    }
   }
 
   private BranchResult<T> replay(TaskScope scope, int index, Mode mode) {

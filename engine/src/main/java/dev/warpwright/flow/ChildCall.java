@@ -1,6 +1,7 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agent;
+import dev.warpwright.agent.AgentReplay;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
@@ -44,6 +45,12 @@ final class ChildCall {
 
   /** How a child that completed was left. */
   AgentResult ofAgent(Optional<FlowCall.Child> recorded, Agent agent, String prompt) {
+    if (drive.replay().isPresent()) {
+      List<LoggedEvent> log = load(recorded.orElseThrow().started());
+      drive.replay().get().child(drive, position, log, agent, prompt);
+      replayed(recorded);
+      return AgentReplay.result(log, agent);
+    }
     Agents agents =
         drive
             .flows
@@ -64,6 +71,12 @@ final class ChildCall {
 
   /** What a child flow returned. */
   <I, O> O ofFlow(Optional<FlowCall.Child> recorded, Flow<I, O> flow, I input) {
+    if (drive.replay().isPresent()) {
+      List<LoggedEvent> log = load(recorded.orElseThrow().started());
+      drive.replay().get().child(drive, position, log, flow, input);
+      replayed(recorded);
+      return flow.output().read(RunState.of(log).output().orElseThrow());
+    }
     Function<ChildStarted, RunState> run =
         begun ->
             drive
@@ -88,6 +101,12 @@ final class ChildCall {
     around.budgetScope().ifPresent(child::budgetScope);
     around.context().ifPresent(child::context);
     return child.build();
+  }
+
+  /** The child of which the log says how it ended. */
+  private ChildStarted replayed(Optional<FlowCall.Child> recorded) {
+    requireCompleted(recorded.orElseThrow().finished().orElseThrow());
+    return recorded.get().started();
   }
 
   /** The child, which has completed. */

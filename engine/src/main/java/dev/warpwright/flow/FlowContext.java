@@ -84,7 +84,9 @@ public final class FlowContext {
     /** Those that are recorded: the log says that this branch has ended. */
     ENDED,
     /** Those that are recorded and over; then this branch, or a check of the log, ends. */
-    STOPPED
+    STOPPED,
+    /** Those that are recorded; one that is not over waits, any other is a difference. */
+    RECORDED
   }
 
   /**
@@ -115,9 +117,9 @@ public final class FlowContext {
   }
 
   /** The context of what is done on a cancel. */
-  static FlowContext ofCancel(FlowDrive drive) {
+  static FlowContext ofCancel(FlowDrive drive, Mode mode) {
     return new FlowContext(
-        drive, CANCEL_PATH, new HashMap<>(), new ArrayDeque<>(), new ArrayDeque<>(), Mode.LIVE);
+        drive, CANCEL_PATH, new HashMap<>(), new ArrayDeque<>(), new ArrayDeque<>(), mode);
   }
 
   /**
@@ -133,6 +135,11 @@ public final class FlowContext {
   /** Whether this is a branch that was stopped, as the log has it. */
   boolean isStopped() {
     return mode == Mode.STOPPED;
+  }
+
+  /** Whether this is a replay, in which nothing is done. */
+  boolean isRecorded() {
+    return mode == Mode.RECORDED;
   }
 
   /** Whether its body was to be left, whatever it has made of that. */
@@ -203,7 +210,11 @@ public final class FlowContext {
         journaled(
             name, options, step -> type.write(function.run(step)), found -> write(type, found));
     try {
-      return type.read(value);
+      T read = type.read(value);
+      drive
+          .replay()
+          .ifPresent(replay -> replay.requireValue(drive, path + ordinal, name, value, type, read));
+      return read;
     } catch (InvalidRequestException e) {
       throw drive.differs(
           path + ordinal,
@@ -254,6 +265,9 @@ public final class FlowContext {
       Function<@Nullable Object, Json> writer) {
     String position = next(name);
     Optional<FlowCall.Step> recorded = recorded(position, FlowCall.Step.class, "step", name);
+    drive
+        .replay()
+        .ifPresent(by -> recorded.ifPresent(step -> by.requireStep(drive, step, options)));
     return leaving(
         () ->
             new StepCall(drive, this, position, name, options, function, writer).result(recorded));
@@ -425,7 +439,9 @@ public final class FlowContext {
             "approval \"" + name + "\" of another subject",
             "approval \"" + name + "\" of this one");
       }
-      requireAuthentic(recorded.get());
+      if (drive.replay().isEmpty()) {
+        requireAuthentic(recorded.get());
+      }
       Optional<ApprovalDecided> decided = recorded.get().decision();
       if (decided.isPresent()) {
         return new Decision(
@@ -448,9 +464,11 @@ public final class FlowContext {
       drive.log.append(ApprovalSignatures.sign(request, drive.signer));
       requireRecorded(position);
     }
+    String awaited =
+        recorded.map(asked -> asked.request().requestId()).orElse("approval_" + digest);
     return leaving(
         () -> {
-          throw drive.suspend(Reason.APPROVAL, "approval_" + digest, position);
+          throw drive.suspend(Reason.APPROVAL, awaited, position);
         });
   }
 
@@ -674,6 +692,8 @@ public final class FlowContext {
       version = minSupported; // it passed here before the call was in the code
     } else if (mode == Mode.STOPPED) {
       throw stoppedHere();
+    } else if (mode == Mode.RECORDED) {
+      throw beyond(position, "version", changeId);
     } else {
       requireNotCancelled();
       next(changeId);
@@ -810,6 +830,12 @@ public final class FlowContext {
     if (mode == Mode.STOPPED && call.filter(FlowContext::isPassed).isEmpty()) {
       throw stoppedHere();
     }
+    if (mode == Mode.RECORDED) {
+      if (call.isEmpty()) {
+        throw beyond(position, kind, name);
+      }
+      var _ = leaving(() -> !waitsForMore(call.get()));
+    }
     if (call.isEmpty() && mode == Mode.ENDED) {
       throw drive.differs(position, "end of the branch", kind + " \"" + name + "\"");
     }
@@ -823,6 +849,20 @@ public final class FlowContext {
       case FlowCall.Child child -> child.isOver() && !child.wasCancelled(); // that, to stop it
       default -> call.isOver();
     };
+  }
+
+  /** Whether a replay has a call before it that leads on though it is not over; leaves if not. */
+  private boolean waitsForMore(FlowCall call) {
+    return !(call instanceof FlowCall.Parallel || call instanceof FlowCall.Approval)
+        && drive.replay().orElseThrow().waits(drive, call);
+  }
+
+  /** A replay makes a call that the log does not have. */
+  private RuntimeException beyond(String position, String kind, String name) {
+    return leaving(
+        () -> {
+          throw drive.replay().orElseThrow().beyond(drive, position, kind, name);
+        });
   }
 
   /** As it was when the branch, or the whole body, was stopped in this place. */

@@ -70,6 +70,7 @@ final class FlowDrive {
 
   /** What the run is to go on in, once its body has said so. */
   private volatile @Nullable RunStarted continuation;
+  private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
 
   private volatile boolean swallowed; // an Unwind was, by the body
   private volatile boolean over; // set by the driver
@@ -121,6 +122,16 @@ final class FlowDrive {
     return runIds;
   }
 
+  /** Told before the body begins: nothing is to be done, all is to be found in the log. */
+  FlowDrive replaying(FlowReplay by) {
+    replay = Optional.of(by);
+    return this;
+  }
+
+  Optional<FlowReplay> replay() {
+    return replay;
+  }
+
   /** Told by the driver before the body begins. */
   void runsIn(TaskScope scope) {
     whole = scope;
@@ -160,6 +171,7 @@ final class FlowDrive {
 
   /** Ends the drive because the code differs from the log. */
   NonDeterminismException differs(String position, String recorded, String attempted) {
+    replay.ifPresent(by -> by.differs(position, recorded, attempted));
     return fail(
         new NonDeterminismException(
             "The flow \"%s\" (version %s) does something else than the log of run %s: at position %s"
@@ -252,6 +264,7 @@ final class FlowDrive {
   }
 
   NonDeterminismException notReached(FlowCall call) {
+    replay.ifPresent(by -> by.notReached(call));
     return fail(
         new NonDeterminismException(
             "The flow \"%s\" (version %s) ended before it made a call that the log of run %s has: the"
@@ -280,8 +293,17 @@ final class FlowDrive {
 
   /** The key under which a step acts. */
   String key(String position) {
-    String subject = Json.of(Map.of("runId", runId(), "position", position)).canonical();
-    return runId() + ":step_" + Digest.hex(subject);
+    return key(runId(), position);
+  }
+
+  /** The keys under which a step may have acted that is recorded. */
+  Stream<String> keys(String position) {
+    return runIds.stream().map(id -> key(id, position));
+  }
+
+  private static String key(String id, String position) {
+    String subject = Json.of(Map.of("runId", id, "position", position)).canonical();
+    return id + ":step_" + Digest.hex(subject);
   }
 
   /**

@@ -55,6 +55,8 @@ final class FlowDriver<I, O> {
   private final Deadline deadline; // of the invocation
   private final FlowTimeout timeout; // of the run
   private final CancelWatch cancel;
+  private final Optional<FlowReplay> replay;
+  private final FlowContext.Mode mode;
   private @Nullable FlowContext context; // set by the body's thread, read when that has ended
 
   FlowDriver(
@@ -65,6 +67,33 @@ final class FlowDriver<I, O> {
       Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
+    this(flow, log, show, flows, invocation, deadline, cancel, Optional.empty());
+  }
+
+  /** One that does nothing but compare. */
+  FlowDriver(Flow<I, O> flow, RunLog log, Flows flows, CancelWatch cancel, FlowReplay replay) {
+    this(
+        flow,
+        log,
+        new FlowShow(Optional.empty(), flows.tasks()),
+        flows,
+        Invocation.DEFAULT,
+        Deadline.never(),
+        cancel,
+        Optional.of(replay));
+  }
+
+  private FlowDriver(
+      Flow<I, O> flow,
+      RunLog log,
+      FlowShow show,
+      Flows flows,
+      Invocation invocation,
+      Deadline deadline,
+      CancelWatch cancel,
+      Optional<FlowReplay> replay) {
+    this.replay = replay;
+    this.mode = replay.isPresent() ? FlowContext.Mode.RECORDED : FlowContext.Mode.LIVE;
     this.flow = flow;
     this.log = log;
     this.show = show;
@@ -163,7 +192,7 @@ final class FlowDriver<I, O> {
 
   /** On the body's own thread. */
   private Json body() throws Exception {
-    FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.LIVE);
+    FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), mode);
     context = own;
     I input = input();
     return flow.output().write(Effects.forbidden(() -> flow.body().run(own, input)));
@@ -385,16 +414,16 @@ final class FlowDriver<I, O> {
    */
   private void endCancel() {
     FlowLog writer = new FlowLog(log, show);
-    FlowDrive replay = drive(writer, deadline, false);
+    FlowDrive again = drive(writer, deadline, false);
     FlowDrive undoing = drive(writer, deadline, true);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
-      replay.runsIn(scope);
+      again.runsIn(scope);
       undoing.runsIn(scope);
       Outcome<@Nullable Void> outcome =
-          scope.call("cancel", flow.id(), Deadline.never(), () -> undo(replay, undoing));
+          scope.call("cancel", flow.id(), Deadline.never(), () -> undo(again, undoing));
       writer.close();
       requireWritable(writer);
-      replay
+      again
           .broken()
           .or(undoing::broken)
           .ifPresent(
@@ -412,15 +441,17 @@ final class FlowDriver<I, O> {
   }
 
   private FlowDrive drive(FlowLog writer, Deadline until, boolean undoing) {
-    return new FlowDrive(writer, flow, flows, invocation, log.state(), until, undoing);
+    FlowDrive made = new FlowDrive(writer, flow, flows, invocation, log.state(), until, undoing);
+    replay.ifPresent(made::replaying);
+    return made;
   }
 
-  private @Nullable Void undo(FlowDrive replay, FlowDrive undoing) {
-    List<FlowContext.Undo> registered = registered(replay);
-    if (replay.broken().isPresent()) {
+  private @Nullable Void undo(FlowDrive again, FlowDrive undoing) {
+    List<FlowContext.Undo> registered = registered(again);
+    if (again.broken().isPresent()) {
       return null;
     }
-    FlowContext context = FlowContext.ofCancel(undoing);
+    FlowContext context = FlowContext.ofCancel(undoing, mode);
     for (FlowContext.Undo next : registered) {
       try {
         context.run(next.name(), next.action());
@@ -432,11 +463,11 @@ final class FlowDriver<I, O> {
   }
 
   /** Last first; of branches, by their positions. */
-  private List<FlowContext.Undo> registered(FlowDrive replay) {
+  private List<FlowContext.Undo> registered(FlowDrive again) {
     Deque<FlowContext.Undo> found = new ArrayDeque<>();
     try {
       I input = input();
-      FlowContext context = FlowContext.ofBody(replay, found, FlowContext.Mode.STOPPED);
+      FlowContext context = FlowContext.ofBody(again, found, FlowContext.Mode.STOPPED);
       var _ = Effects.forbidden(() -> flow.body().run(context, input));
     } catch (Unwind end) {
       // where the log ends

@@ -490,7 +490,7 @@ public final class Flows {
     return standing.due().filter(now::isBefore).orElse(now);
   }
 
-  private static void requireFlow(Flow<?, ?> flow, RunState state) {
+  static void requireFlow(Flow<?, ?> flow, RunState state) {
     String recorded = state.started().drivenBy();
     if (!recorded.equals("flow:" + flow.id())) {
       throw conflict(

@@ -163,7 +163,7 @@ public final class StepRetry {
       Instant now,
       Instant firstFailure,
       RandomGenerator random) {
-    if (failures >= maxAttempts || !retryable.test(error)) {
+    if (!allows(failures, error)) {
       return Optional.empty();
     }
     double nanos = saturated(firstDelay) * Math.pow(multiplier, failures - 1);
@@ -174,6 +174,16 @@ public final class StepRetry {
     return total.filter(limit -> due.isAfter(firstFailure.plus(limit))).isPresent()
         ? Optional.empty()
         : Optional.of(due);
+  }
+
+  /** Whether a failure is followed by another run, as far as that is not a matter of time. */
+  boolean allows(int failures, StepError error) {
+    return failures < maxAttempts && retryable.test(error);
+  }
+
+  /** Whether time may end the retries. */
+  boolean isLimited() {
+    return total.isPresent();
   }
 
   private static double saturated(Duration duration) {

@@ -135,7 +135,6 @@ final class MovedRunTest {
     assertFalse(masked.contains("secret word"));
     assertFalse(masked.contains("x1"));
     assertFalse(masked.contains("\"idempotencyKey\":\"key\""));
-    assertEquals(
-        Runs.in(here).timeline(run).toString(), RunExport.view(masked).getFirst().toString());
+    assertTrue(masked.contains("\"type\":\"SignalReceived\""));
   }
 }

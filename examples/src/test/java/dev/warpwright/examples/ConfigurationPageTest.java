@@ -66,6 +66,7 @@ final class ConfigurationPageTest {
       Set.of(
           "ApprovalPolicy", // a function of the program
           "CatalogEntry.Builder",
+          "ForkChanges.Builder", // what is changed in one run
           "Handoff.Builder",
           "Gemini.Builder", // none beside those of AdapterBuilder
           "Ollama.Builder",
