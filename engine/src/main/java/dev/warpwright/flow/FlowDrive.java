@@ -70,6 +70,7 @@ final class FlowDrive {
 
   /** What the run is to go on in, once its body has said so. */
   private volatile @Nullable RunStarted continuation;
+
   private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
 
   private volatile boolean swallowed; // an Unwind was, by the body
