@@ -4,9 +4,11 @@ import dev.warpwright.agent.Agent;
 import dev.warpwright.agent.AgentRequest;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ChildEnds;
 import dev.warpwright.run.FlowCall;
@@ -68,8 +70,7 @@ final class ChildCall {
                         .metadata(drive.metadata)
                         .invocation(drive.invocation.ofChild(agent)))
                 .state();
-    ChildStarted child = ended(recorded, run);
-    List<LoggedEvent> log = load(child);
+    List<LoggedEvent> log = given(ended(recorded, run));
     return AgentResult.asItStands(RunState.of(log), log).of(agent);
   }
 
@@ -95,8 +96,8 @@ final class ChildCall {
                         .invocation(drive.invocation.ofChild())
                         .build())
                 .state();
-    ChildStarted child = ended(recorded, run);
-    return flow.output().read(RunState.of(load(child)).output().orElseThrow());
+    List<LoggedEvent> log = given(ended(recorded, run));
+    return flow.output().read(RunState.of(log).output().orElseThrow());
   }
 
   /** The child of which the log says how it ended. */
@@ -147,6 +148,20 @@ final class ChildCall {
         .flows
         .store()
         .load(new RunKey(drive.run().scope(), child.childRunId()), 1, drive.deadline());
+  }
+
+  /** The log of a child that has ended: the drive cannot go on without what it has given. */
+  private List<LoggedEvent> given(ChildStarted child) {
+    List<LoggedEvent> log = load(child);
+    if (log.isEmpty()) {
+      throw drive.fail(
+          new ConflictException(
+              "The run %s cannot go on: its child run %s, whose result it reads, was deleted."
+                  .formatted(drive.run(), child.childRunId()),
+              null,
+              OperationTrace.NONE.ofRun(drive.runId())));
+    }
+    return log;
   }
 
   private void requireCompleted(ChildFinished end) {

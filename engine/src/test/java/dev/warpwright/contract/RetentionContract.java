@@ -96,6 +96,7 @@ public abstract class RetentionContract extends RunStoreFixture {
 
   @Test
   @Tag("A112")
+  @Tag("F77")
   void a_run_that_is_deleted_leaves_nothing_and_its_key_and_id_can_be_claimed_anew() {
     RunKey run = run("r1");
     Writer owner = create(store, run, Optional.of("key"));
@@ -121,6 +122,7 @@ public abstract class RetentionContract extends RunStoreFixture {
 
   @Test
   @Tag("A118")
+  @Tag("F77")
   void a_run_that_is_driven_or_waits_for_a_verdict_is_not_deleted() {
     RunKey driven = run("driven");
     Writer owner = create(store, driven);
@@ -139,6 +141,7 @@ public abstract class RetentionContract extends RunStoreFixture {
 
   @Test
   @Tag("A112")
+  @Tag("F78")
   void ended_runs_are_deleted_by_status_and_age_so_many_at_a_time() {
     for (int n = 0; n < 7; n++) {
       end("old-" + n, n % 2 == 0 ? RunStatus.COMPLETED : RunStatus.FAILED, NOON.plusNanos(n));
