@@ -10,6 +10,7 @@ import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.ModelCatalog;
 import dev.warpwright.cost.PriceList;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.BudgetDeniedException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -437,6 +438,9 @@ public final class Gateway implements AutoCloseable {
   /** Checks and plans; from here on the operation is under way, and must be opened. */
   private Planned plan(
       GenerateRequest request, Optional<ObjectRequest<?>> object, boolean streams, boolean inside) {
+    Effects.requireAllowed(
+        "A model was asked",
+        "Ask it in a step, with ctx.step(...), or run an agent with ctx.agent(...).");
     Route route = requireRoute(request);
     PortableHistory history = PortableHistory.of(request.messages());
     requireNotCancelled(request, history);

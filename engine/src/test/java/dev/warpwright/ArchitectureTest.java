@@ -46,8 +46,8 @@ final class ArchitectureTest {
    */
   private static final List<String> LAYERS =
       List.of(
-          "json", "task", "model", "tool", "cost", "route", "control", "root", "run", "drive",
-          "agent", "flow", "testing");
+          "json", "task", "model", "effect", "tool", "cost", "route", "control", "root", "run",
+          "drive", "agent", "flow", "testing");
 
   @ArchTest static final ArchRule each_layer_uses_only_those_below_it = layersLowestFirst();
 

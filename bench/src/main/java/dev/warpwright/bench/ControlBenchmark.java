@@ -1,89 +1,50 @@
 package dev.warpwright.bench;
 
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.control.Admission;
 import dev.warpwright.control.AdmissionController;
 import dev.warpwright.control.AdmissionPermit;
-import dev.warpwright.control.AdmissionPolicy;
 import dev.warpwright.control.AdmissionRequest;
 import dev.warpwright.control.BudgetStore;
-import dev.warpwright.control.CircuitBreaker;
 import dev.warpwright.control.CircuitPermit;
-import dev.warpwright.control.CircuitPolicy;
-import dev.warpwright.control.TargetMetrics;
-import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.Money;
-import dev.warpwright.model.Target;
 import dev.warpwright.model.Usage;
 import dev.warpwright.task.Deadline;
-import io.github.resilience4j.bulkhead.BulkheadConfig;
-import io.github.resilience4j.ratelimiter.RateLimiterConfig;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * What each control costs alone, taken and given back without contention, beside the same control
- * of Resilience4j and of Failsafe. The baseline is nothing at all.
+ * of Resilience4j and of Failsafe. A circuit or a limit of Warpwright is looked up by its target,
+ * among any number of them; the peers are one object that the program holds itself.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(1)
-@Threads(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class ControlBenchmark {
-  private static final int MANY = 1_000_000;
-  private static final Target TARGET = Target.of("none", "instant");
-
-  private final CircuitBreaker circuit = CircuitBreaker.local(CircuitPolicy.DEFAULT);
-  private final AdmissionController concurrency =
-      AdmissionController.local(AdmissionPolicy.builder(MANY).build());
-  private final AdmissionController concurrencyAndRate =
-      AdmissionController.local(
-          AdmissionPolicy.builder(MANY).requestsPerMinute(Integer.MAX_VALUE).build());
+@Question(
+    place = 2,
+    value = "What does one control cost, taken and given back without contention?",
+    baseline = "nothing")
+public class ControlBenchmark extends Measured {
+  private final Controls controls = new Controls();
   private final AdmissionRequest request =
-      new AdmissionRequest(TARGET, OptionalLong.of(100), Deadline.never());
-  private final BudgetStore budget = BudgetStore.local(Money.of("9000000000", "USD"));
-  private final Money reserved = Money.of("0.000001", "USD");
+      new AdmissionRequest(InstantModel.TARGET, OptionalLong.of(100), Deadline.never());
   private final Money nothing = Money.zero("USD");
-  private final TargetMetrics metrics = TargetMetrics.local();
-  private final CostAccounting accounting = Prices.accounting(TARGET);
   private final Usage usage = Usage.reported(100, 20);
+  private final Resilience4jFive resilience4j = new Resilience4jFive();
+  private final FailsafeFive failsafe = new FailsafeFive();
 
-  private final io.github.resilience4j.circuitbreaker.CircuitBreaker resilienceCircuit =
-      io.github.resilience4j.circuitbreaker.CircuitBreaker.ofDefaults("circuit");
-  private final io.github.resilience4j.bulkhead.Bulkhead resilienceBulkhead =
-      io.github.resilience4j.bulkhead.Bulkhead.of(
-          "bulkhead", BulkheadConfig.custom().maxConcurrentCalls(MANY).build());
-  private final io.github.resilience4j.ratelimiter.RateLimiter resilienceRate =
-      io.github.resilience4j.ratelimiter.RateLimiter.of(
-          "rate",
-          RateLimiterConfig.custom()
-              .limitForPeriod(Integer.MAX_VALUE / 2)
-              .limitRefreshPeriod(Duration.ofSeconds(1))
-              .build());
-  private final dev.failsafe.CircuitBreaker<Object> failsafeCircuit =
-      dev.failsafe.CircuitBreaker.ofDefaults();
-  private final dev.failsafe.Bulkhead<Object> failsafeBulkhead = dev.failsafe.Bulkhead.of(MANY);
-  private final dev.failsafe.RateLimiter<Object> failsafeRate =
-      dev.failsafe.RateLimiter.<Object>smoothBuilder(Duration.ofNanos(1)).build();
+  /** Ends the peers' threads. */
+  @TearDown
+  public void close() {
+    resilience4j.close();
+    failsafe.close();
+  }
 
   /** Nothing. */
   @Benchmark
-  public void baseline() {}
+  public void nothing() {}
 
   /**
    * A circuit that is closed: permit and success.
@@ -92,7 +53,7 @@ public class ControlBenchmark {
    */
   @Benchmark
   public Object circuit() {
-    CircuitPermit permit = (CircuitPermit) circuit.tryAcquire(TARGET);
+    CircuitPermit permit = (CircuitPermit) controls.circuit.tryAcquire(InstantModel.TARGET);
     permit.success();
     permit.close();
     return permit;
@@ -105,8 +66,8 @@ public class ControlBenchmark {
    */
   @Benchmark
   public boolean circuitResilience4j() {
-    boolean permitted = resilienceCircuit.tryAcquirePermission();
-    resilienceCircuit.onSuccess(1, TimeUnit.NANOSECONDS);
+    boolean permitted = resilience4j.circuitBreaker.tryAcquirePermission();
+    resilience4j.circuitBreaker.onSuccess(1, TimeUnit.NANOSECONDS);
     return permitted;
   }
 
@@ -117,8 +78,8 @@ public class ControlBenchmark {
    */
   @Benchmark
   public boolean circuitFailsafe() {
-    boolean permitted = failsafeCircuit.tryAcquirePermit();
-    failsafeCircuit.recordSuccess();
+    boolean permitted = failsafe.circuitBreaker.tryAcquirePermit();
+    failsafe.circuitBreaker.recordSuccess();
     return permitted;
   }
 
@@ -129,7 +90,7 @@ public class ControlBenchmark {
    */
   @Benchmark
   public Object concurrency() {
-    return takeAndGiveBack(concurrency);
+    return takeAndGiveBack(controls.concurrency);
   }
 
   /**
@@ -139,8 +100,8 @@ public class ControlBenchmark {
    */
   @Benchmark
   public boolean concurrencyResilience4j() {
-    boolean permitted = resilienceBulkhead.tryAcquirePermission();
-    resilienceBulkhead.onComplete();
+    boolean permitted = resilience4j.bulkhead.tryAcquirePermission();
+    resilience4j.bulkhead.onComplete();
     return permitted;
   }
 
@@ -151,8 +112,8 @@ public class ControlBenchmark {
    */
   @Benchmark
   public boolean concurrencyFailsafe() {
-    boolean permitted = failsafeBulkhead.tryAcquirePermit();
-    failsafeBulkhead.releasePermit();
+    boolean permitted = failsafe.bulkhead.tryAcquirePermit();
+    failsafe.bulkhead.releasePermit();
     return permitted;
   }
 
@@ -163,7 +124,7 @@ public class ControlBenchmark {
    */
   @Benchmark
   public Object concurrencyAndRate() {
-    return takeAndGiveBack(concurrencyAndRate);
+    return takeAndGiveBack(controls.concurrencyAndRate);
   }
 
   /**
@@ -174,8 +135,9 @@ public class ControlBenchmark {
   @Benchmark
   public boolean concurrencyAndRateResilience4j() {
     boolean permitted =
-        resilienceRate.acquirePermission() && resilienceBulkhead.tryAcquirePermission();
-    resilienceBulkhead.onComplete();
+        resilience4j.rateLimiter.acquirePermission()
+            && resilience4j.bulkhead.tryAcquirePermission();
+    resilience4j.bulkhead.onComplete();
     return permitted;
   }
 
@@ -186,8 +148,9 @@ public class ControlBenchmark {
    */
   @Benchmark
   public boolean concurrencyAndRateFailsafe() {
-    boolean permitted = failsafeRate.tryAcquirePermit() && failsafeBulkhead.tryAcquirePermit();
-    failsafeBulkhead.releasePermit();
+    boolean permitted =
+        failsafe.rateLimiter.tryAcquirePermit() && failsafe.bulkhead.tryAcquirePermit();
+    failsafe.bulkhead.releasePermit();
     return permitted;
   }
 
@@ -205,7 +168,10 @@ public class ControlBenchmark {
    */
   @Benchmark
   public Object budget() throws InterruptedException {
-    var held = ((BudgetStore.Decision.Reserved) budget.reserve("scope", reserved)).reservation();
+    var held =
+        ((BudgetStore.Decision.Reserved)
+                controls.budget.reserve(Controls.BUDGET_SCOPE, Controls.RESERVED))
+            .reservation();
     held.settle(nothing, false);
     return held;
   }
@@ -217,7 +183,7 @@ public class ControlBenchmark {
    */
   @Benchmark
   public Object metrics() {
-    var measurement = metrics.begin(TARGET);
+    var measurement = controls.metrics.begin(InstantModel.TARGET);
     measurement.success(OptionalLong.of(20));
     measurement.close();
     return measurement;
@@ -230,6 +196,6 @@ public class ControlBenchmark {
    */
   @Benchmark
   public CostValuation valuation() {
-    return accounting.value(TARGET, usage, Optional.empty());
+    return controls.accounting.value(InstantModel.TARGET, usage, Optional.empty());
   }
 }

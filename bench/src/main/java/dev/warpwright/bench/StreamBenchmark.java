@@ -7,65 +7,49 @@ import dev.warpwright.StreamEvent;
 import dev.warpwright.TextStream;
 import dev.warpwright.adapters.scripted.ScriptedAnswer;
 import dev.warpwright.adapters.scripted.ScriptedModel;
-import dev.warpwright.model.Message;
-import dev.warpwright.model.ModelCall;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.model.ModelResponse;
-import dev.warpwright.model.Route;
 import dev.warpwright.model.StreamingModel;
-import dev.warpwright.model.Target;
 import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What a stream costs over the scripted model, read from a virtual thread. The difference between
- * 100 pieces and one, by 99, is the cost of a piece; a stream of one piece is the most that can
- * stand before the first event. Baselines: the bare model, and what it costs to hand 100 texts from
- * one virtual thread to another.
+ * What a stream costs over the scripted model, whose chunks are made beforehand. The difference
+ * between 100 chunks and one, by 99, is the cost of a chunk; a stream of one chunk is the most that
+ * can stand before the first event. Baselines: the bare model, and what it costs to hand as many
+ * texts from one virtual thread to another.
  *
  * <p>The limit of silence is on, as by default.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(value = 1, jvmArgsAppend = "-Djmh.executor=VIRTUAL")
-@Threads(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class StreamBenchmark {
-  private static final int PIECES = 100;
-  private static final ModelCall CALL = ModelCall.builder(List.of(Message.user("Hello"))).build();
+@Question(
+    place = 4,
+    value = "What does it cost to read an answer while it comes?",
+    baseline = "bareModel")
+public class StreamBenchmark extends Measured {
+  /** How many chunks the answer comes in. */
+  @Param({"1", "100"})
+  public int chunks = 1;
 
-  private final StreamingModel hundred = model(PIECES);
-  private final StreamingModel one = model(1);
-  private final Gateway gateway =
-      Gateway.builder().adapter("hundred", id -> hundred).adapter("one", id -> one).build();
-  private final GenerateRequest askHundred = ask("hundred");
-  private final GenerateRequest askOne = ask("one");
+  private StreamingModel model = ScriptedModel.answering("");
+  private Gateway gateway = Gateway.builder().build();
+  private final GenerateRequest request = InstantModel.ask().build();
 
-  private static StreamingModel model(int pieces) {
-    return ScriptedModel.builder()
-        .otherwise(
-            ScriptedAnswer.pieces(Collections.nCopies(pieces, "word ").toArray(String[]::new)))
-        .build();
-  }
-
-  private static GenerateRequest ask(String provider) {
-    return GenerateRequest.builder(Route.of(Target.of(provider, "scripted")), "Hello").build();
+  /** Makes the answer. */
+  @Setup
+  public void prepare() {
+    StreamingModel scripted =
+        ScriptedModel.builder()
+            .otherwise(
+                ScriptedAnswer.pieces(Collections.nCopies(chunks, "word ").toArray(String[]::new)))
+            .build();
+    model = scripted;
+    gateway = Gateway.builder().adapter(InstantModel.TARGET.provider(), id -> scripted).build();
   }
 
   /** Ends the gateway. */
@@ -74,66 +58,73 @@ public class StreamBenchmark {
     gateway.close();
   }
 
-  /** 100 pieces told by the model to nobody in particular. */
+  /**
+   * The chunks told by the model to nobody in particular.
+   *
+   * @param hole takes them
+   * @return the answer
+   * @throws InterruptedException never
+   */
   @Benchmark
-  public ModelResponse bareHundred(Blackhole hole) throws InterruptedException {
-    return hundred.stream(CALL, hole::consume);
+  public ModelResponse bareModel(Blackhole hole) throws InterruptedException {
+    return model.stream(InstantModel.CALL, hole::consume);
   }
 
-  /** One piece told by the model. */
+  /**
+   * As many texts handed over from one virtual thread to another by a bounded queue of the JDK.
+   *
+   * @param hole takes them
+   * @throws InterruptedException never
+   */
   @Benchmark
-  public ModelResponse bareOne(Blackhole hole) throws InterruptedException {
-    return one.stream(CALL, hole::consume);
-  }
-
-  /** 100 texts handed over from one virtual thread to another by a bounded queue of the JDK. */
-  @Benchmark
-  public void queueOfHundred(Blackhole hole) throws InterruptedException {
+  public void queueBetweenThreads(Blackhole hole) throws InterruptedException {
     BlockingQueue<String> queue = new ArrayBlockingQueue<>(256);
     Thread writer =
         Thread.startVirtualThread(
             () -> {
-              for (int i = 0; i < PIECES; i++) {
+              for (int i = 0; i < chunks; i++) {
                 queue.add("word ");
               }
             });
-    for (int i = 0; i < PIECES; i++) {
+    for (int i = 0; i < chunks; i++) {
       hole.consume(queue.take());
     }
     writer.join();
   }
 
-  /** 100 pieces, each read as an event. */
+  /**
+   * The stream, each event read.
+   *
+   * @param hole takes them
+   */
   @Benchmark
-  public void eventsOfHundred(Blackhole hole) {
-    try (TextStream stream = gateway.streamText(askHundred)) {
+  public void eventsRead(Blackhole hole) {
+    try (TextStream stream = gateway.streamText(request)) {
       for (StreamEvent event : stream) {
         hole.consume(event);
       }
     }
   }
 
-  /** 100 pieces that are only collected. */
+  /**
+   * The stream, only collected.
+   *
+   * @return the result
+   */
   @Benchmark
-  public GenerateResult collectHundred() {
-    try (TextStream stream = gateway.streamText(askHundred)) {
+  public GenerateResult collected() {
+    try (TextStream stream = gateway.streamText(request)) {
       return stream.collect();
     }
   }
 
-  /** One piece, read as an event, to the end. */
+  /**
+   * The same answer, not streamed.
+   *
+   * @return the result
+   */
   @Benchmark
-  public void eventsOfOne(Blackhole hole) {
-    try (TextStream stream = gateway.streamText(askOne)) {
-      for (StreamEvent event : stream) {
-        hole.consume(event);
-      }
-    }
-  }
-
-  /** The same answer, blocking. */
-  @Benchmark
-  public GenerateResult generateHundred() {
-    return gateway.generate(askHundred);
+  public GenerateResult generate() {
+    return gateway.generate(request);
   }
 }

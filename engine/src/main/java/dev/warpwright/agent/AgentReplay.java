@@ -93,6 +93,17 @@ public final class AgentReplay {
   }
 
   /**
+   * How a run stands by its log.
+   *
+   * @param agent the agent of the run
+   * @param log the whole log
+   * @return the result
+   */
+  public static AgentResult result(Agent agent, List<LoggedEvent> log) {
+    return AgentResult.asItStands(RunState.of(log), log).of(agent);
+  }
+
+  /**
    * The first event that the agent would write otherwise.
    *
    * @param agent the agent
@@ -160,6 +171,7 @@ public final class AgentReplay {
             started.input(),
             started.parent(),
             started.handoff(),
+            started.life(),
             started.forkedFrom());
     return compare(log.getFirst(), made);
   }

@@ -48,14 +48,8 @@ public record AgentResult(
     attempts = List.copyOf(attempts);
   }
 
-  /**
-   * How a run stands that was not driven.
-   *
-   * @param state its state
-   * @param log its log
-   * @return the result
-   */
-  public static AgentResult asItStands(RunState state, List<LoggedEvent> log) {
+  /** How a run stands that was not driven. */
+  static AgentResult asItStands(RunState state, List<LoggedEvent> log) {
     return new AgentResult(state, log, List.of(), 0, false, Optional.empty(), Optional.empty());
   }
 
@@ -64,13 +58,8 @@ public record AgentResult(
     return new AgentResult(state, log, attempts, toolCalls, driven, Optional.of(tree), outputType);
   }
 
-  /**
-   * The same result, known to be one of an agent: so {@link #output} can read it.
-   *
-   * @param agent the agent of the run
-   * @return a copy
-   */
-  public AgentResult of(Agent agent) {
+  /** The same result, known to be one of an agent: so {@link #output} can read it. */
+  AgentResult of(Agent agent) {
     return new AgentResult(state, log, attempts, toolCalls, driven, tasks, agent.output());
   }
 

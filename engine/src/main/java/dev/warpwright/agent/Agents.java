@@ -76,6 +76,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Agents {
   private static final String NAME = "agent"; // of its operations
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
 
   private final Gateway gateway;
@@ -222,12 +223,23 @@ public final class Agents {
    *
    * @param parent the run that waits for it
    * @param begun how the child began in the parent's log
-   * @param request what the agent is asked; scope, run id, key and parent are set here
+   * @param agent the agent
+   * @param prompt what it is asked
+   * @param metadata of the run
+   * @param around the options of the parent's invocation, of which the child has what concerns it
    * @return how it was left
    */
-  public AgentResult runChild(RunKey parent, ChildStarted begun, AgentRequest.Builder request) {
+  public AgentResult runChild(
+      RunKey parent,
+      ChildStarted begun,
+      Agent agent,
+      String prompt,
+      Map<String, String> metadata,
+      Invocation around) {
     return run(
-        request
+        AgentRequest.builder(agent, prompt)
+            .metadata(metadata)
+            .invocation(around.ofChild(agent))
             .scope(parent.scope())
             .runId(begun.childRunId())
             .idempotencyKey("child:" + begun.childRunId())
@@ -308,6 +320,53 @@ public final class Agents {
     RunStarted started = started(request, fingerprint, imported);
     RunLog.requireFits(started);
     return new NewRun(run, time.now(), started);
+  }
+
+  /**
+   * Finds the run that has the idempotency key of a request, as it stands; nothing of it is driven.
+   *
+   * @param request what was asked; its invocation does not matter
+   * @return how its log has it; empty if no run has the key
+   * @throws InvalidRequestException if the request has no key
+   * @throws ConflictException if the key belongs to another request
+   */
+  public Optional<AgentResult> find(AgentRequest request) {
+    String key =
+        request
+            .idempotencyKey()
+            .orElseThrow(
+                () ->
+                    new InvalidRequestException(
+                        FailureKind.INVALID_REQUEST,
+                        "A run is found by the idempotency key of its request, which has none."));
+    Map<String, String> fingerprint = Fingerprint.of(request);
+    Deadline deadline = Deadline.after(time, PATIENCE);
+    return store
+        .find(request.scope(), key, deadline)
+        .map(
+            run -> {
+              List<LoggedEvent> log = store.load(run, 1, deadline);
+              requireSame(RunState.of(log), fingerprint, OperationTrace.NONE);
+              return asItStands(log).of(request.agent());
+            });
+  }
+
+  /**
+   * How a run stands; nothing of it is driven.
+   *
+   * @param agent the agent of the run
+   * @param run the run
+   * @return how its log has it
+   * @throws InvalidRequestException if there is no such run, or it is one of another agent
+   */
+  public AgentResult result(Agent agent, RunKey run) {
+    List<LoggedEvent> log = store.load(run, 1, Deadline.after(time, PATIENCE));
+    if (log.isEmpty() || !RunState.of(log).started().drivenBy().equals(agent.id())) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "There is no run %s of agent \"%s\" in this scope.".formatted(run, agent.id()));
+    }
+    return asItStands(log).of(agent);
   }
 
   /**
@@ -910,8 +969,7 @@ public final class Agents {
         Optional.of(agent.binding()).filter(binding -> !binding.equals(RunBinding.NONE)),
         Optional.empty(),
         request.parent(),
-        request.handoff().map(Handoff::recorded),
-        Optional.empty());
+        request.handoff().map(Handoff::recorded));
   }
 
   /** Work on an owned run. */

@@ -143,35 +143,19 @@ public final class Invocation {
   }
 
   /**
-   * The options of a child run of an agent: its time and its cancel come to it through the task
-   * tree, and its limits are those of its agent.
-   *
-   * @param agent the agent of the child
-   * @return the budget scope and, if it fits the agent, the context of this invocation
+   * The options of a child run of an agent, the budget scope and, if it fits, the context: its time
+   * and its cancel come to it through the task tree, and its limits are those of its agent.
    */
-  public Invocation ofChild(Agent agent) {
+  Invocation ofChild(Agent agent) {
     boolean fits = context.isPresent() && agent.contextType().stream().anyMatch(this::hasContext);
-    return ofChild(fits ? context : Optional.empty());
+    Builder child = builder();
+    budgetScope.ifPresent(child::budgetScope);
+    context.filter(given -> fits).ifPresent(child::context);
+    return child.build();
   }
 
   private boolean hasContext(Class<?> type) {
     return type.isInstance(context.orElse(null));
-  }
-
-  /**
-   * The options of a child run of a flow, which hands them on to its own.
-   *
-   * @return the budget scope and the context of this invocation
-   */
-  public Invocation ofChild() {
-    return ofChild(context);
-  }
-
-  private Invocation ofChild(Optional<Object> given) {
-    Builder child = builder();
-    budgetScope.ifPresent(child::budgetScope);
-    given.ifPresent(child::context);
-    return child.build();
   }
 
   /** Shows the timeout; a scope and a context may be private. */

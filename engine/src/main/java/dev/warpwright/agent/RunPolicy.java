@@ -18,12 +18,12 @@ import java.util.Optional;
  *         .withBudget(RunBudget.builder().maxToolCalls(20).maxTotalTokens(200_000).build());
  * }
  *
- * @param timeout how long one invocation may take, 1 ms or more. Unlike {@link
- *     Invocation.Builder#timeout}, after which the run can be resumed, it ends the run. A limit of
- *     the operation that passes before it, such as the gateway's own timeout, leaves the run
- *     resumable
+ * @param timeout how long one invocation of an agent, or the whole run of a flow with all its
+ *     waits, may take; 1 ms to 3650 days. Unlike {@link Invocation.Builder#timeout}, after which
+ *     the run can be resumed, it ends the run. A limit of the operation that passes before it, such
+ *     as the gateway's own timeout, leaves the run resumable
  * @param onTimeout what the timeout does; {@link OnTimeout#TIMED_OUT} if it is empty
- * @param budget what the run may use over all its invocations
+ * @param budget what an agent's run may use over all its invocations; a flow has none
  */
 public record RunPolicy(
     Optional<Duration> timeout, Optional<OnTimeout> onTimeout, Optional<RunBudget> budget) {
@@ -32,7 +32,7 @@ public record RunPolicy(
       new RunPolicy(Optional.empty(), Optional.empty(), Optional.empty());
 
   private static final Duration MIN_TIMEOUT = Duration.ofMillis(1);
-  private static final Duration MAX_TIMEOUT = Duration.ofMillis(Integer.MAX_VALUE);
+  private static final Duration MAX_TIMEOUT = Duration.ofDays(3650);
 
   /** Checks the bound. */
   public RunPolicy {
@@ -41,8 +41,8 @@ public record RunPolicy(
           if (limit.compareTo(MIN_TIMEOUT) < 0 || limit.compareTo(MAX_TIMEOUT) > 0) {
             throw new InvalidRequestException(
                 FailureKind.INVALID_CONFIGURATION,
-                "The timeout of a policy must be between 1 ms and %d ms, but is %s."
-                    .formatted(MAX_TIMEOUT.toMillis(), limit));
+                "The timeout of a policy must be between 1 ms and %d days, but is %s."
+                    .formatted(MAX_TIMEOUT.toDays(), limit));
           }
         });
   }
@@ -50,7 +50,7 @@ public record RunPolicy(
   /**
    * The same with a timeout.
    *
-   * @param limit 1 ms to 2 147 483 647 ms
+   * @param limit 1 ms to 3650 days
    * @return another policy
    */
   public RunPolicy withTimeout(Duration limit) {
@@ -77,8 +77,13 @@ public record RunPolicy(
     return new RunPolicy(timeout, onTimeout, Optional.of(limits));
   }
 
-  /** This one, and what it leaves open from another. */
-  RunPolicy over(RunPolicy other) {
+  /**
+   * This policy, and what it leaves open from another.
+   *
+   * @param other the other one
+   * @return a policy with what is set here and, where nothing is, with what is set there
+   */
+  public RunPolicy over(RunPolicy other) {
     return new RunPolicy(
         timeout.or(other::timeout), onTimeout.or(other::onTimeout), budget.or(other::budget));
   }

@@ -1,27 +1,18 @@
 package dev.warpwright.drive;
 
-import dev.warpwright.model.Json;
-import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunState;
-import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
-import dev.warpwright.run.Signal;
 import dev.warpwright.run.Writer;
-import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The ownership of a run for one invocation; confined to its thread.
@@ -30,18 +21,13 @@ import org.slf4j.LoggerFactory;
  * is told that the run needs a person, who may act at once.
  */
 public final class Hold implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Hold.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
-
   private final RunStore store;
-  private final TimeSource time;
   private final RunKey run;
   private final Writer owner;
   private final LateEnds lateEnds;
   private final Consumer<DecisionNeeded> tell;
   private final boolean ofWorker;
   private boolean done;
-  private boolean takenUp; // and not created by this invocation
   private Set<String> awaitedBefore = Set.of();
   private @Nullable RunLog log;
 
@@ -63,7 +49,6 @@ public final class Hold implements AutoCloseable {
       boolean ofWorker,
       Consumer<DecisionNeeded> tell) {
     this.store = store;
-    this.time = time;
     this.run = run;
     this.owner = owner;
     this.lateEnds = new LateEnds(store, run, time);
@@ -87,7 +72,6 @@ public final class Hold implements AutoCloseable {
    */
   public void begins(RunLog found) {
     log = found;
-    takenUp = found.state().sequence() > 1;
     awaitedBefore = awaited(found.state());
   }
 
@@ -112,33 +96,8 @@ public final class Hold implements AutoCloseable {
         lateEnds.driverFailed();
       } else {
         lateEnds.driverLeft(log.state());
-        tellParent(log.state());
         tell(log.state());
       }
-    }
-  }
-
-  /**
-   * Tells the run that waits for the end of this one, so that a worker goes on with it. Best
-   * effort: whoever resumes the parent looks at the child itself. While a child is created, its
-   * parent is at work and looks anyway.
-   */
-  private void tellParent(RunState state) {
-    Optional<String> parent = state.started().childOf();
-    if (parent.isEmpty()
-        || !takenUp
-        || !(state.isTerminal() || state.status() == RunStatus.FAILED)) {
-      return;
-    }
-    try {
-      Signal signal =
-          new Signal(
-              Signal.ofEnd(run.runId()), Signal.ofEnd(run.runId()), Json.of(null), time.now());
-      var _ =
-          store.signal(
-              new RunKey(run.scope(), parent.get()), signal, Deadline.after(time, PATIENCE));
-    } catch (WarpwrightException e) {
-      LOG.debug("The parent of run {} was not told of its end: {}", run, e.toString());
     }
   }
 

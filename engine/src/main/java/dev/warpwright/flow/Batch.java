@@ -8,13 +8,14 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
+import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunTimedOut;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
-import dev.warpwright.run.Standing;
+import dev.warpwright.run.Runs;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.Task;
@@ -22,6 +23,7 @@ import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -32,6 +34,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -60,6 +64,7 @@ public final class Batch<T, R> {
   /** The key under which a run's metadata names its item; tools read it from their context. */
   public static final String ITEM = "item";
 
+  private static final String CANCELLED = "its batch was cancelled";
   private static final int MAX_KEY = 128;
   private static final int MAX_RUN_KEY = 256;
   private static final int MAX_CONCURRENCY = 10_000;
@@ -72,6 +77,7 @@ public final class Batch<T, R> {
   private final Function<? super T, Invocation> invocationOf;
   private final int maxConcurrency;
   private final RunScope scope;
+  private final FailurePolicy failures;
   private final Consumer<? super BatchProgress> listener;
 
   private Batch(
@@ -83,6 +89,7 @@ public final class Batch<T, R> {
       Function<? super T, Invocation> invocationOf,
       int maxConcurrency,
       RunScope scope,
+      FailurePolicy failures,
       Consumer<? super BatchProgress> listener) {
     this.key = key;
     this.work = work;
@@ -92,6 +99,7 @@ public final class Batch<T, R> {
     this.invocationOf = invocationOf;
     this.maxConcurrency = maxConcurrency;
     this.scope = scope;
+    this.failures = failures;
     this.listener = listener;
   }
 
@@ -159,6 +167,7 @@ public final class Batch<T, R> {
         item -> Invocation.DEFAULT,
         8,
         RunScope.DEFAULT,
+        FailurePolicy.CONTINUE,
         progress -> {});
   }
 
@@ -177,7 +186,8 @@ public final class Batch<T, R> {
       throw invalid(
           "maxConcurrency must be between 1 and %d, but is %d.".formatted(MAX_CONCURRENCY, runs));
     }
-    return new Batch<>(key, work, items, keyOf, metadataOf, invocationOf, runs, scope, listener);
+    return new Batch<>(
+        key, work, items, keyOf, metadataOf, invocationOf, runs, scope, failures, listener);
   }
 
   /**
@@ -190,7 +200,7 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> metadata(Function<? super T, Map<String, String>> metadata) {
     return new Batch<>(
-        key, work, items, keyOf, metadata, invocationOf, maxConcurrency, scope, listener);
+        key, work, items, keyOf, metadata, invocationOf, maxConcurrency, scope, failures, listener);
   }
 
   /**
@@ -205,7 +215,7 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> invocation(Function<? super T, Invocation> invocation) {
     return new Batch<>(
-        key, work, items, keyOf, metadataOf, invocation, maxConcurrency, scope, listener);
+        key, work, items, keyOf, metadataOf, invocation, maxConcurrency, scope, failures, listener);
   }
 
   /**
@@ -216,7 +226,37 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> scope(RunScope scope) {
     return new Batch<>(
-        key, work, items, keyOf, metadataOf, invocationOf, maxConcurrency, scope, listener);
+        key,
+        work,
+        items,
+        keyOf,
+        metadataOf,
+        invocationOf,
+        maxConcurrency,
+        scope,
+        failures,
+        listener);
+  }
+
+  /**
+   * Says what the failures of items mean for the others. Only failures that happen in this run of
+   * the batch count, not those that it finds.
+   *
+   * @param policy {@link FailurePolicy#CONTINUE} by default
+   * @return a copy
+   */
+  public Batch<T, R> onFailure(FailurePolicy policy) {
+    return new Batch<>(
+        key,
+        work,
+        items,
+        keyOf,
+        metadataOf,
+        invocationOf,
+        maxConcurrency,
+        scope,
+        Objects.requireNonNull(policy, "policy"),
+        listener);
   }
 
   /**
@@ -228,7 +268,16 @@ public final class Batch<T, R> {
    */
   public Batch<T, R> onProgress(Consumer<? super BatchProgress> listener) {
     return new Batch<>(
-        key, work, items, keyOf, metadataOf, invocationOf, maxConcurrency, scope, listener);
+        key,
+        work,
+        items,
+        keyOf,
+        metadataOf,
+        invocationOf,
+        maxConcurrency,
+        scope,
+        failures,
+        listener);
   }
 
   /**
@@ -289,6 +338,90 @@ public final class Batch<T, R> {
     return queued;
   }
 
+  /**
+   * What became of the items, as the store has it: nothing is driven. It is what {@link #run} gave
+   * or would give, but for what that says of itself: items that a run of the batch has skipped are
+   * COMPLETED here, and the work is that of all runs of the batch. Items without a run are left
+   * out, as are those that are queued, under way, or were cut off and can be gone on with.
+   *
+   * @param on the store
+   * @return the report
+   * @throws InvalidRequestException if two items have the same key or a key is blank
+   */
+  public BatchReport report(R on) {
+    int size = requireDistinctKeys();
+    List<BatchItem> through = new ArrayList<>();
+    Optional<Instant> first = Optional.empty();
+    Optional<Instant> last = Optional.empty();
+    for (T item : items) {
+      String itemKey = keyOf.apply(item);
+      try {
+        Optional<BatchWork.Ended> found =
+            work.find(on, item, claim(itemKey, item)).filter(run -> isThrough(run.state()));
+        if (found.isPresent()) {
+          RunState state = found.get().state();
+          through.add(item(itemKey, found.get()));
+          first = Optional.of(min(state.startedAt(), first.orElse(state.startedAt())));
+          last = Optional.of(max(state.updatedAt(), last.orElse(state.updatedAt())));
+        }
+      } catch (WarpwrightException e) {
+        through.add(failed(itemKey, e));
+      }
+    }
+    return new BatchReport(
+        size,
+        through,
+        through.size() < size,
+        first.isEmpty() ? Duration.ZERO : Duration.between(first.get(), last.orElseThrow()));
+  }
+
+  private static Instant min(Instant one, Instant other) {
+    return one.isBefore(other) ? one : other;
+  }
+
+  private static Instant max(Instant one, Instant other) {
+    return one.isAfter(other) ? one : other;
+  }
+
+  /** Whether a run of the batch has nothing more to do with an item's run for now. */
+  private static boolean isThrough(RunState state) {
+    return switch (state.status()) {
+      case QUEUED, RUNNING, CANCEL_REQUESTED -> false;
+      case FAILED -> state.isTerminal() || kind(state) != FailureKind.CANCELLED;
+      default -> true;
+    };
+  }
+
+  private static FailureKind kind(RunState failed) {
+    return failed.failure().orElseThrow().kind();
+  }
+
+  /**
+   * Cancels the batch, from whatever process with the store: the runs of its items that have begun
+   * and not ended are cancelled for good, also those that wait. What has ended stays. A {@link
+   * #run} that is under way begins no more items as soon as one of its own was cancelled so.
+   *
+   * @param on the store
+   * @return how many runs were cancelled, or were asked to cancel by their driver
+   * @throws InvalidRequestException if two items have the same key or a key is blank
+   */
+  public int cancel(R on) {
+    var _ = requireDistinctKeys();
+    Runs runs = work.runs(on);
+    int cancelled = 0;
+    for (T item : items) {
+      Optional<RunKey> run = runs.find(scope, runKey(key, keyOf.apply(item)));
+      if (run.flatMap(runs::state).filter(state -> !state.isTerminal()).isPresent()) {
+        RunStatus left = runs.cancel(run.get(), CANCELLED).status();
+        if (left == RunStatus.CANCEL_REQUESTED) {
+          work.endCancelled(on, run.get());
+        }
+        cancelled++;
+      }
+    }
+    return cancelled;
+  }
+
   /** The run of an item that was queued; empty if that was cut off. */
   private static Optional<RunKey> queued(Task<RunKey> task) {
     return switch (task.outcome()) {
@@ -323,7 +456,7 @@ public final class Batch<T, R> {
   }
 
   /** An item under way. */
-  private record InFlight(String itemKey, Task<Optional<BatchItem>> task) {}
+  private record InFlight(int index, String itemKey, Task<Optional<BatchItem>> task) {}
 
   /** One run of the batch; confined to the calling thread. */
   private final class Drive {
@@ -333,10 +466,13 @@ public final class Batch<T, R> {
     private final int size;
     private final long startNanos;
     private final Map<Task<?>, InFlight> inFlight = new HashMap<>();
-    private final List<BatchItem> through = new ArrayList<>();
+    private final Map<Integer, BatchItem> through = new TreeMap<>(); // by place in the batch
     private final Map<BatchItem.Outcome, Integer> counts = new EnumMap<>(BatchItem.Outcome.class);
+    private final AtomicInteger failed = new AtomicInteger(); // in this run of the batch
     private Usage usage = Usage.ABSENT;
-    private boolean stopped;
+    private BatchCost cost = BatchCost.NONE;
+    private int begun;
+    private volatile boolean stopped; // set by items too
 
     Drive(R on, TaskScope running, TimeSource time, int size) {
       this.on = on;
@@ -358,7 +494,10 @@ public final class Batch<T, R> {
       }
       boolean cutShort = isStopped() && through.size() < size;
       return new BatchReport(
-          size, through, cutShort, Duration.ofNanos(time.nanoTime() - startNanos));
+          size,
+          List.copyOf(through.values()),
+          cutShort,
+          Duration.ofNanos(time.nanoTime() - startNanos));
     }
 
     private boolean isStopped() {
@@ -369,53 +508,77 @@ public final class Batch<T, R> {
       String itemKey = keyOf.apply(item);
       Task<Optional<BatchItem>> task =
           running.fork("item", "item " + itemKey, Deadline.never(), () -> process(itemKey, item));
-      inFlight.put(task, new InFlight(itemKey, task));
+      inFlight.put(task, new InFlight(begun++, itemKey, task));
       tell();
     }
 
     /** On the item's own thread; empty if it was cut off. */
     private Optional<BatchItem> process(String itemKey, T item) {
-      long begin = time.nanoTime();
       try {
         BatchWork.Ended ended = work.run(on, item, claim(itemKey, item), invocationOf.apply(item));
-        return Optional.of(item(itemKey, ended, since(begin)));
+        boolean batchCancelled =
+            ended.state().cancellation().flatMap(CancelRequested::reason).stream()
+                .anyMatch(CANCELLED::equals);
+        if (ended.driven() && batchCancelled) {
+          stopped = true;
+        }
+        BatchItem through = item(itemKey, ended);
+        if (ended.driven() && through.outcome() == BatchItem.Outcome.FAILED) {
+          failed.incrementAndGet();
+        }
+        return Optional.of(through);
       } catch (OperationCancelledException e) {
-        return running.isCancelled() || Thread.currentThread().isInterrupted()
-            ? Optional.empty()
-            : Optional.of(cancelled(itemKey, e, since(begin)));
+        if (running.isCancelled() || Thread.currentThread().isInterrupted()) {
+          return Optional.empty();
+        }
+        failed.incrementAndGet();
+        return Optional.of(cancelled(itemKey, e));
       } catch (WarpwrightException e) {
-        return Optional.of(failed(itemKey, e.kind(), String.valueOf(e.getMessage()), since(begin)));
+        failed.incrementAndGet();
+        return Optional.of(failed(itemKey, e));
       }
-    }
-
-    private Duration since(long begin) {
-      return Duration.ofNanos(time.nanoTime() - begin);
     }
 
     private void collect(InFlight ended) {
       switch (ended.task().outcome()) {
         case Outcome.Success<Optional<BatchItem>>(Optional<BatchItem> item) -> {
-          stopped |= item.isEmpty();
-          item.ifPresent(this::add);
+          if (item.isEmpty()) {
+            stopped = true;
+          }
+          item.ifPresent(through -> add(ended.index(), through));
         }
         // An error too: what an item throws is a failure of that item.
-        case Outcome.Failure<Optional<BatchItem>>(Throwable cause) ->
-            add(
-                failed(
-                    ended.itemKey(),
-                    FailureKind.INTERNAL,
-                    "Unexpected " + cause.getClass().getName() + ".",
-                    Duration.ZERO));
+        case Outcome.Failure<Optional<BatchItem>>(Throwable cause) -> {
+          failed.incrementAndGet();
+          add(
+              ended.index(),
+              failed(
+                  ended.itemKey(),
+                  FailureKind.INTERNAL,
+                  "Unexpected " + cause.getClass().getName() + "."));
+        }
         case Outcome.TimedOut<Optional<BatchItem>> timedOut -> stopped = true;
         case Outcome.Cancelled<Optional<BatchItem>> cancelled -> stopped = true;
       }
       tell();
     }
 
-    private void add(BatchItem item) {
-      through.add(item);
+    private void add(int index, BatchItem item) {
+      through.put(index, item);
       counts.merge(item.outcome(), 1, Integer::sum);
       usage = usage.plus(item.usage());
+      cost = cost.plus(item);
+      if (item.failure().filter(FailureKind.BUDGET_DENIED::equals).isPresent()) {
+        stopped = true; // the next one would be denied too
+      }
+      switch (failures.after(failed.get(), size)) {
+        case CONTINUE -> {}
+        case STOP_STARTING -> stopped = true;
+        case CANCEL_ALL -> {
+          stopped = true;
+          running.cancel("too many items of the batch have failed");
+        }
+      }
     }
 
     private void tell() {
@@ -430,7 +593,8 @@ public final class Batch<T, R> {
                     + count(BatchItem.Outcome.NEEDS_RECONCILIATION),
                 count(BatchItem.Outcome.FAILED),
                 count(BatchItem.Outcome.SKIPPED),
-                usage));
+                usage,
+                cost));
       } catch (RuntimeException | Error e) {
         // Told best effort: a listener's failure is its own.
       }
@@ -452,7 +616,7 @@ public final class Batch<T, R> {
     return joined;
   }
 
-  private static BatchItem item(String itemKey, BatchWork.Ended ended, Duration duration) {
+  private static BatchItem item(String itemKey, BatchWork.Ended ended) {
     RunState state = ended.state();
     Optional<RunFailed> failure = state.failure();
     boolean cancelled = state.status() == RunStatus.CANCELLED;
@@ -468,8 +632,9 @@ public final class Batch<T, R> {
             ? Optional.of("The run was cancelled.")
             : failure.map(RunFailed::message).or(() -> timeout.map(Batch::message)),
         state.totalUsage(),
+        state.totalCost(),
         ended.work(),
-        duration);
+        Duration.between(state.startedAt(), state.updatedAt()));
   }
 
   private static String message(RunTimedOut end) {
@@ -482,7 +647,7 @@ public final class Batch<T, R> {
       case WAITING_APPROVAL -> BatchItem.Outcome.WAITING_APPROVAL;
       case NEEDS_RECONCILIATION -> BatchItem.Outcome.NEEDS_RECONCILIATION;
       case WAITING ->
-          awaitsNobody(ended.state().standing())
+          ended.state().standing().awaitsNobody()
               ? BatchItem.Outcome.NEEDS_RECONCILIATION // of a child run
               : BatchItem.Outcome.WAITING;
       case QUEUED, FAILED, RUNNING, CANCEL_REQUESTED, CANCELLED, TIMED_OUT ->
@@ -490,13 +655,8 @@ public final class Batch<T, R> {
     };
   }
 
-  private static boolean awaitsNobody(Standing standing) {
-    return standing.due().isEmpty() && standing.signals().isEmpty();
-  }
-
   /** An item that its own handle cut off. */
-  private BatchItem cancelled(
-      String itemKey, OperationCancelledException thrown, Duration duration) {
+  private BatchItem cancelled(String itemKey, OperationCancelledException thrown) {
     return new BatchItem(
         itemKey,
         BatchItem.Outcome.FAILED,
@@ -504,12 +664,16 @@ public final class Batch<T, R> {
         Optional.of(thrown.kind()),
         Optional.of(String.valueOf(thrown.getMessage())),
         Usage.ABSENT,
+        Optional.empty(),
         BatchItem.Work.NONE,
-        duration);
+        Duration.ZERO);
   }
 
-  private static BatchItem failed(
-      String itemKey, FailureKind kind, String message, Duration duration) {
+  private static BatchItem failed(String itemKey, WarpwrightException thrown) {
+    return failed(itemKey, thrown.kind(), String.valueOf(thrown.getMessage()));
+  }
+
+  private static BatchItem failed(String itemKey, FailureKind kind, String message) {
     return new BatchItem(
         itemKey,
         BatchItem.Outcome.FAILED,
@@ -517,7 +681,8 @@ public final class Batch<T, R> {
         Optional.of(kind),
         Optional.of(message),
         Usage.ABSENT,
+        Optional.empty(),
         BatchItem.Work.NONE,
-        duration);
+        Duration.ZERO);
   }
 }

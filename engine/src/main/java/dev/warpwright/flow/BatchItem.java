@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.cost.CostTotal;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunKey;
@@ -15,8 +16,10 @@ import java.util.Optional;
  * @param failure what kind of failure, for a failed item
  * @param message the failure in words, for a failed item
  * @param usage the tokens of its run, over all invocations
+ * @param cost what its run cost, over all invocations; empty if it asked no model, or if costs are
+ *     not accounted
  * @param work what this invocation of the batch did for it
- * @param duration how long this invocation worked on it
+ * @param duration from the start of its run to the last event of that; zero without a run
  */
 public record BatchItem(
     String key,
@@ -25,6 +28,7 @@ public record BatchItem(
     Optional<FailureKind> failure,
     Optional<String> message,
     Usage usage,
+    Optional<CostTotal> cost,
     Work work,
     Duration duration) {
   /** What became of an item; each item has exactly one outcome. */

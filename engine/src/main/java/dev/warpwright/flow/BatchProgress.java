@@ -12,9 +12,17 @@ import dev.warpwright.model.Usage;
  * @param failed how many failed
  * @param skipped how many had completed before this invocation
  * @param usage the tokens of the runs of all items that are through, over all invocations
+ * @param cost what they cost, over all invocations
  */
 public record BatchProgress(
-    int items, int running, int completed, int waiting, int failed, int skipped, Usage usage) {
+    int items,
+    int running,
+    int completed,
+    int waiting,
+    int failed,
+    int skipped,
+    Usage usage,
+    BatchCost cost) {
   /**
    * How many items have not been begun.
    *

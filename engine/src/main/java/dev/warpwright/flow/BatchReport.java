@@ -5,12 +5,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a batch did.
+ * What a batch did: as {@link Batch#run} has seen it, or as {@link Batch#report} finds it in the
+ * store.
  *
  * @param size how many items the batch has
- * @param items what became of each item that was begun, in the order in which they ended
+ * @param items what became of each item that is through, in the order of the batch
  * @param stopped whether the batch was stopped before all items were through; a rerun goes on
- * @param duration how long it took
+ * @param duration how long this run of the batch took; of a report from the store, from the start
+ *     of the first run to the last event of any
  */
 public record BatchReport(int size, List<BatchItem> items, boolean stopped, Duration duration) {
   /** Copies the list. */
@@ -44,5 +46,14 @@ public record BatchReport(int size, List<BatchItem> items, boolean stopped, Dura
    */
   public Usage usage() {
     return items.stream().map(BatchItem::usage).reduce(Usage.ABSENT, Usage::plus);
+  }
+
+  /**
+   * What all runs together cost.
+   *
+   * @return the sums; exact if all are known
+   */
+  public BatchCost cost() {
+    return BatchCost.of(items);
   }
 }

@@ -1,5 +1,6 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.effect.Effects;
 import dev.warpwright.flow.FlowContext.Mode;
 import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.FlowEvent.ParallelFinished;
@@ -198,7 +199,7 @@ final class Branches<T> {
     FlowContext own = context.branch(path(index), mode);
     contexts.add(own);
     try {
-      T value = branches.get(index).run(own);
+      T value = Effects.forbidden(() -> branches.get(index).run(own));
       return own.hasLeft() ? new BranchResult.Left<>() : new BranchResult.Returned<>(value);
     } catch (Unwind unwind) {
       return new BranchResult.Left<>();

@@ -1,9 +1,11 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agent;
-import dev.warpwright.agent.AgentRequest;
+import dev.warpwright.agent.AgentReplay;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.agent.Invocation;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -49,7 +51,7 @@ final class ChildCall {
       List<LoggedEvent> log = load(recorded.orElseThrow().started());
       drive.replay().get().child(drive, position, log, agent, prompt);
       replayed(recorded);
-      return AgentResult.asItStands(RunState.of(log), log).of(agent);
+      return AgentReplay.result(agent, log);
     }
     Agents agents =
         drive
@@ -63,15 +65,11 @@ final class ChildCall {
     Function<ChildStarted, RunState> run =
         begun ->
             agents
-                .runChild(
-                    drive.run(),
-                    begun,
-                    AgentRequest.builder(agent, prompt)
-                        .metadata(drive.metadata)
-                        .invocation(drive.invocation.ofChild(agent)))
+                .runChild(drive.run(), begun, agent, prompt, drive.metadata, drive.invocation)
                 .state();
-    List<LoggedEvent> log = given(ended(recorded, run));
-    return AgentResult.asItStands(RunState.of(log), log).of(agent);
+    ChildStarted child = ended(recorded, run);
+    var _ = given(child);
+    return agents.result(agent, key(child));
   }
 
   /** What a child flow returned. */
@@ -93,7 +91,7 @@ final class ChildCall {
                         .idempotencyKey("child:" + begun.childRunId())
                         .childOf(drive.runId())
                         .metadata(drive.metadata)
-                        .invocation(drive.invocation.ofChild())
+                        .invocation(ofChild(drive.invocation))
                         .build())
                 .state();
     List<LoggedEvent> log = given(ended(recorded, run));
@@ -104,6 +102,14 @@ final class ChildCall {
   private ChildStarted replayed(Optional<FlowCall.Child> recorded) {
     requireCompleted(recorded.orElseThrow().finished().orElseThrow());
     return recorded.get().started();
+  }
+
+  /** What of an invocation goes on to the runs of child flows, and by them to their agents. */
+  private static Invocation ofChild(Invocation around) {
+    Invocation.Builder child = Invocation.builder();
+    around.budgetScope().ifPresent(child::budgetScope);
+    around.context().ifPresent(child::context);
+    return child.build();
   }
 
   /** The child, which has completed. */
@@ -124,7 +130,7 @@ final class ChildCall {
     }
     RunState left;
     try {
-      left = run.apply(child);
+      left = Effects.allowed(() -> run.apply(child));
     } catch (OperationCancelledException e) {
       throw drive.cutOff(); // stopped, and so is the child
     }
@@ -144,10 +150,11 @@ final class ChildCall {
   }
 
   private List<LoggedEvent> load(ChildStarted child) {
-    return drive
-        .flows
-        .store()
-        .load(new RunKey(drive.run().scope(), child.childRunId()), 1, drive.deadline());
+    return drive.flows.store().load(key(child), 1, drive.deadline());
+  }
+
+  private RunKey key(ChildStarted child) {
+    return new RunKey(drive.run().scope(), child.childRunId());
   }
 
   /** The log of a child that has ended: the drive cannot go on without what it has given. */

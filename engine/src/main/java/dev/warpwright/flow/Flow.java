@@ -1,11 +1,14 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
+import dev.warpwright.model.Json;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.JsonType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
@@ -31,21 +34,25 @@ public final class Flow<I, O> {
 
   private final String id;
   private final String version;
+  private final Class<I> inputClass;
   private final JsonType<I> input;
   private final JsonType<O> output;
   private final FlowBody<I, O> body;
   private final int maxStepBytes;
   private final long maxStateBytes;
+  private final RunPolicy policy;
   private final Lookup lookup;
 
   private Flow(Builder<I, O> builder) {
     this.id = builder.id;
     this.version = builder.version;
+    this.inputClass = builder.input;
     this.input = JsonType.of(builder.input, builder.lookup);
     this.output = JsonType.of(builder.output, builder.lookup);
     this.body = builder.body;
     this.maxStepBytes = builder.maxStepBytes;
     this.maxStateBytes = builder.maxStateBytes;
+    this.policy = builder.policy;
     this.lookup = builder.lookup;
   }
 
@@ -101,6 +108,18 @@ public final class Flow<I, O> {
     return version;
   }
 
+  /** Writes something of which the compiler does not know that it is an input. */
+  @SuppressWarnings("unchecked") // checked before
+  Json writeInput(Object value) {
+    if (!MethodType.methodType(inputClass).wrap().returnType().isInstance(value)) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "The flow \"%s\" takes a %s, not a %s."
+              .formatted(id, inputClass.getName(), value.getClass().getName()));
+    }
+    return input.write((I) value);
+  }
+
   JsonType<I> input() {
     return input;
   }
@@ -119,6 +138,10 @@ public final class Flow<I, O> {
 
   long maxStateBytes() {
     return maxStateBytes;
+  }
+
+  RunPolicy policy() {
+    return policy;
   }
 
   Lookup lookup() {
@@ -145,6 +168,7 @@ public final class Flow<I, O> {
     private String version = "1";
     private int maxStepBytes = 1024 * 1024;
     private long maxStateBytes = RunState.DEFAULT_MAX_BYTES;
+    private RunPolicy policy = RunPolicy.NONE;
     private Lookup lookup = MethodHandles.publicLookup();
 
     private Builder(String id, Class<I> input, Class<O> output, FlowBody<I, O> body) {
@@ -155,6 +179,13 @@ public final class Flow<I, O> {
       this.input = Objects.requireNonNull(input, "input");
       this.output = Objects.requireNonNull(output, "output");
       this.body = Objects.requireNonNull(body, "body");
+    }
+
+    static RunPolicy requireNoBudget(RunPolicy policy) {
+      if (policy.budget().isPresent()) {
+        throw invalid("The policy of a flow has no budget: give its agents theirs.");
+      }
+      return policy;
     }
 
     private static InvalidRequestException invalid(String message) {
@@ -206,6 +237,19 @@ public final class Flow<I, O> {
                 .formatted(1024L * 1024 * 1024, maxStateBytes));
       }
       this.maxStateBytes = maxStateBytes;
+      return this;
+    }
+
+    /**
+     * Says how long a run may take in all, from its start and with all its waits, and what happens
+     * then: it is TIMED_OUT for good, or cancelled, so that it can take back what it did. Recorded
+     * when a run starts; {@link FlowRequest.Builder#invocation} may bring another one.
+     *
+     * @param policy without a budget; {@link RunPolicy#NONE} unless set
+     * @return this builder
+     */
+    public Builder<I, O> policy(RunPolicy policy) {
+      this.policy = requireNoBudget(policy);
       return this;
     }
 

@@ -1,6 +1,7 @@
 package dev.warpwright.flow;
 
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.run.FlowCall;
@@ -38,7 +39,13 @@ final class FlowCheck<I, O> {
         RunLog.open(scratch, state.run(), Writer.outside("check"), tasks.time(), Deadline.never());
     this.drive =
         new FlowDrive(
-            new FlowLog(read), flow, flows, Invocation.DEFAULT, state, Deadline.never(), false);
+            new FlowLog(read, new FlowShow(Optional.empty(), tasks)),
+            flow,
+            flows,
+            Invocation.DEFAULT,
+            state,
+            Deadline.never(),
+            false);
   }
 
   Optional<NonDeterminismException> firstDivergence() {
@@ -60,15 +67,18 @@ final class FlowCheck<I, O> {
     FlowContext context = FlowContext.ofBody(drive, new ArrayDeque<>(), FlowContext.Mode.STOPPED);
     try {
       I input = flow.input().read(state.started().input().orElseThrow());
-      Json output = flow.output().write(flow.body().run(context, input));
+      Json output = flow.output().write(Effects.forbidden(() -> flow.body().run(context, input)));
       if (!context.hasLeft() && isAllReached()) {
         state
             .output()
             .filter(recorded -> !recorded.canonical().equals(output.canonical()))
             .ifPresent(recorded -> endsDiffer("output", "another output"));
+        state.continuedAs().ifPresent(next -> endsDiffer("continuation", "output"));
       }
-    } catch (Unwind end) {
-      return null; // where the log ends
+    } catch (Unwind end) { // where the log ends, or the run goes on in another one
+      if (drive.continuation().isPresent() && isAllReached() && state.output().isPresent()) {
+        endsDiffer("output", "continuation");
+      }
     } catch (Exception e) {
       if (!context.hasLeft() && isAllReached() && state.output().isPresent()) {
         endsDiffer("output", "exception " + e.getClass().getName());

@@ -17,6 +17,7 @@ import dev.warpwright.run.FlowEvent.SignalTimedOut;
 import dev.warpwright.run.FlowEvent.TimerFired;
 import dev.warpwright.run.FlowEvent.TimerScheduled;
 import dev.warpwright.run.FlowEvent.VersionMarked;
+import dev.warpwright.run.Position;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
@@ -33,7 +34,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -203,7 +206,9 @@ public final class FlowContext {
    */
   public <T> T step(
       String name, JsonType<T> type, StepOptions options, StepFunction<? extends T> function) {
-    Json value = journaled(name, options, step -> type.write(function.run(step)));
+    Json value =
+        journaled(
+            name, options, step -> type.write(function.run(step)), found -> write(type, found));
     try {
       T read = type.read(value);
       drive
@@ -244,17 +249,28 @@ public final class FlowContext {
         step -> {
           action.run(step);
           return Json.of(null);
-        });
+        },
+        Json::of);
   }
 
-  private Json journaled(String name, StepOptions options, StepFunction<Json> function) {
+  @SuppressWarnings("unchecked") // what does not fit is found out by the writing
+  private static <T> Json write(JsonType<T> type, @Nullable Object found) {
+    return type.write((T) Objects.requireNonNull(found));
+  }
+
+  private Json journaled(
+      String name,
+      StepOptions options,
+      StepFunction<Json> function,
+      Function<@Nullable Object, Json> writer) {
     String position = next(name);
     Optional<FlowCall.Step> recorded = recorded(position, FlowCall.Step.class, "step", name);
     drive
         .replay()
         .ifPresent(by -> recorded.ifPresent(step -> by.requireStep(drive, step, options)));
     return leaving(
-        () -> new StepCall(drive, this, position, name, options, function).result(recorded));
+        () ->
+            new StepCall(drive, this, position, name, options, function, writer).result(recorded));
   }
 
   /**
@@ -520,6 +536,69 @@ public final class FlowContext {
     return this.<T>branches(name, maxConcurrency, branches, false).outcomes();
   }
 
+  /**
+   * Runs a branch for each of some items, side by side; see {@link #parallel(String, List)}.
+   *
+   * @param name what it is called in the log
+   * @param items the items: each time the same ones in the same order
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return what came of them, in the order of the items
+   * @throws Exception the first failure, as the branch threw it
+   */
+  public <I, T> List<T> parallel(
+      String name, List<? extends I> items, FlowBody<? super I, ? extends T> each)
+      throws Exception {
+    return parallel(name, Integer.MAX_VALUE, items, each);
+  }
+
+  /**
+   * Runs a branch for each of some items, not all at once; see {@link #parallel(String, List,
+   * FlowBody)}.
+   *
+   * @param name what it is called in the log
+   * @param maxConcurrency how many at the same time, 1 or more
+   * @param items the items
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return what came of them, in the order of the items
+   * @throws Exception the first failure, as the branch threw it
+   */
+  public <I, T> List<T> parallel(
+      String name,
+      int maxConcurrency,
+      List<? extends I> items,
+      FlowBody<? super I, ? extends T> each)
+      throws Exception {
+    return this.<T>branches(name, maxConcurrency, forEach(items, each), true).values();
+  }
+
+  /**
+   * Runs a branch for each of some items and lets each come to its end; see {@link #parallelAll}.
+   *
+   * @param name what it is called in the log
+   * @param maxConcurrency how many at the same time, 1 or more
+   * @param items the items
+   * @param each what is done for an item
+   * @param <I> an item
+   * @param <T> what comes of it
+   * @return how they ended, in the order of the items
+   */
+  public <I, T> List<BranchOutcome<T>> parallelAll(
+      String name,
+      int maxConcurrency,
+      List<? extends I> items,
+      FlowBody<? super I, ? extends T> each) {
+    return this.<T>branches(name, maxConcurrency, forEach(items, each), false).outcomes();
+  }
+
+  private static <I, T> List<Branch<T>> forEach(
+      List<? extends I> items, FlowBody<? super I, ? extends T> each) {
+    return items.stream().<Branch<T>>map(item -> own -> each.run(own, item)).toList();
+  }
+
   private <T> Branches<T> branches(
       String name,
       int maxConcurrency,
@@ -677,10 +756,49 @@ public final class FlowContext {
     }
   }
 
+  /**
+   * Ends this run as COMPLETED and goes on in a fresh run of the same flow, which begins with an
+   * empty log: for flows that never end. The last call of a body, written {@code return
+   * ctx.continueAs(next)}; it never returns.
+   *
+   * <p>The fresh run is queued, for a {@link dev.warpwright.run.Worker} or a {@link Flows#resume};
+   * {@link FlowResult#continuedAs()} tells which it is. It has the scope and the metadata of this
+   * run, its timeout anew, and the signals that this one has not received.
+   *
+   * @param input what the fresh run is given: a value of the flow's input type
+   * @param <T> whatever the body returns
+   * @return never
+   * @throws InvalidRequestException in a branch, in a child run, and for an input of another type
+   */
+  @SuppressWarnings("TypeParameterUnusedInFormals") // it never returns
+  public <T> T continueAs(Object input) {
+    requireUsable("continueAs");
+    if (!path.isEmpty()) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Only the body of a flow goes on in another run, not a branch of it.");
+    }
+    if (mode != Mode.STOPPED) {
+      requireNotCancelled();
+    }
+    Unwind end = drive.continueWith(input);
+    return leaving(
+        () -> {
+          throw end;
+        });
+  }
+
   private String next(String name) {
     requireUsable(name);
     ordinal++;
-    return path + ordinal;
+    String position = path + ordinal;
+    if (position.length() > Position.MAX_LENGTH) {
+      throw new InvalidRequestException(
+          FailureKind.INVALID_REQUEST,
+          "Branches are nested too deep: the position of call \"%s\" has %d characters, more than %d."
+              .formatted(name, position.length(), Position.MAX_LENGTH));
+    }
+    return position;
   }
 
   private void requireUsable(String name) {
@@ -709,8 +827,7 @@ public final class FlowContext {
   private <C extends FlowCall> Optional<C> recorded(
       String position, Class<C> type, String kind, String name) {
     Optional<C> call = drive.recorded(position, type, kind, name);
-    if (mode == Mode.STOPPED
-        && (call.isEmpty() || !(call.get().isOver() || call.get() instanceof FlowCall.Parallel))) {
+    if (mode == Mode.STOPPED && call.filter(FlowContext::isPassed).isEmpty()) {
       throw stoppedHere();
     }
     if (mode == Mode.RECORDED) {
@@ -737,6 +854,15 @@ public final class FlowContext {
         () -> {
           throw drive.replay().orElseThrow().beyond(drive, position, kind, name);
         });
+  }
+
+  /** Whether a branch that was stopped had come past a call. */
+  private static boolean isPassed(FlowCall call) {
+    return switch (call) {
+      case FlowCall.Parallel inIt -> true;
+      case FlowCall.Child child -> child.isOver() && !child.wasCancelled(); // that, to stop it
+      default -> call.isOver();
+    };
   }
 
   /** As it was when the branch, or the whole body, was stopped in this place. */

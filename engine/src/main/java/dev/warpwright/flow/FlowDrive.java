@@ -11,6 +11,7 @@ import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
+import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunStarted.ForkedFrom;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunKey;
@@ -43,17 +44,18 @@ final class FlowDrive {
   /** A wait that is not longer is made on the spot; for a longer one the run is suspended. */
   static final Duration MAX_WAIT_ON_THE_SPOT = Duration.ofSeconds(1);
 
+  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
+
   final FlowLog log;
   final TaskTree tasks;
   final TimeSource time;
   final Flow<?, ?> flow;
-  private static final Instant FOREVER = Instant.parse("9999-12-31T23:59:59Z");
-
   final Flows flows;
   final Invocation invocation;
   final Map<String, String> metadata; // of the run, and of its children
   final Optional<ApprovalSigner> signer;
   private final RunKey run;
+  private final RunStarted started;
   private final List<String> runIds; // its own, and those of the runs that it was cut off from
   private final RunStore store;
   private final Deadline deadline;
@@ -67,6 +69,9 @@ final class FlowDrive {
   private final Set<String> stopped = ConcurrentHashMap.newKeySet();
 
   private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
+
+  /** What the run is to go on in, once its body has said so. */
+  private volatile @Nullable RunStarted continuation;
 
   private volatile boolean swallowed; // an Unwind was, by the body
   private volatile boolean over; // set by the driver
@@ -91,7 +96,8 @@ final class FlowDrive {
     this.flow = flow;
     this.flows = flows;
     this.invocation = invocation;
-    this.metadata = state.started().metadata();
+    this.started = state.started();
+    this.metadata = started.metadata();
     this.tasks = flows.tasks();
     this.time = tasks.time();
     this.run = state.run();
@@ -227,6 +233,16 @@ final class FlowDrive {
   Unwind suspend(Reason reason, String what, String position) {
     waits.add(new Wait(reason, what, position));
     return Unwind.NOW;
+  }
+
+  /** Leaves the body: the run ends and goes on in a fresh one. */
+  Unwind continueWith(Object input) {
+    continuation = Continuation.started(flow, started, run, input);
+    return Unwind.NOW;
+  }
+
+  Optional<RunStarted> continuation() {
+    return Optional.ofNullable(continuation);
   }
 
   /** Nothing of a branch that was stopped is waited for, and none of its calls must be reached. */

@@ -2,6 +2,7 @@ package dev.warpwright.flow;
 
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
@@ -18,8 +19,11 @@ import dev.warpwright.run.Position;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunCompleted;
 import dev.warpwright.run.RunEvent.RunFailed;
+import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
+import dev.warpwright.run.RunEvent.RunTimedOut;
+import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.task.Cancellation;
@@ -28,6 +32,7 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
@@ -41,12 +46,14 @@ import org.jspecify.annotations.Nullable;
 final class FlowDriver<I, O> {
   private final Flow<I, O> flow;
   private final RunLog log;
+  private final FlowShow show;
   private final FlowLog shared;
   private final FlowDrive drive;
   private final Flows flows;
   private final Invocation invocation;
   private final TaskTree tasks;
-  private final Deadline deadline;
+  private final Deadline deadline; // of the invocation
+  private final FlowTimeout timeout; // of the run
   private final CancelWatch cancel;
   private final Optional<FlowReplay> replay;
   private final FlowContext.Mode mode;
@@ -55,21 +62,42 @@ final class FlowDriver<I, O> {
   FlowDriver(
       Flow<I, O> flow,
       RunLog log,
+      FlowShow show,
       Flows flows,
       Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
-    this(flow, log, flows, invocation, deadline, cancel, Optional.empty());
+    this(
+        flow,
+        log,
+        show,
+        new FlowTimeout(log.state(), flows.tasks().time()),
+        flows,
+        invocation,
+        deadline,
+        cancel,
+        Optional.empty());
   }
 
   /** One that does nothing but compare. */
   FlowDriver(Flow<I, O> flow, RunLog log, Flows flows, CancelWatch cancel, FlowReplay replay) {
-    this(flow, log, flows, Invocation.DEFAULT, Deadline.never(), cancel, Optional.of(replay));
+    this(
+        flow,
+        log,
+        new FlowShow(Optional.empty(), flows.tasks()),
+        FlowTimeout.none(),
+        flows,
+        Invocation.DEFAULT,
+        Deadline.never(),
+        cancel,
+        Optional.of(replay));
   }
 
   private FlowDriver(
       Flow<I, O> flow,
       RunLog log,
+      FlowShow show,
+      FlowTimeout timeout,
       Flows flows,
       Invocation invocation,
       Deadline deadline,
@@ -79,13 +107,15 @@ final class FlowDriver<I, O> {
     this.mode = replay.isPresent() ? FlowContext.Mode.RECORDED : FlowContext.Mode.LIVE;
     this.flow = flow;
     this.log = log;
-    this.shared = new FlowLog(log);
+    this.show = show;
+    this.shared = new FlowLog(log, show);
     this.flows = flows;
     this.invocation = invocation;
     this.tasks = flows.tasks();
     this.deadline = deadline;
     this.cancel = cancel;
-    this.drive = drive(shared, false);
+    this.timeout = timeout;
+    this.drive = drive(shared, deadline.earlier(timeout.deadline()), false);
   }
 
   /**
@@ -96,6 +126,10 @@ final class FlowDriver<I, O> {
    * @throws ConflictException if somebody else owns the run now
    */
   void drive() {
+    if (log.state().status() == RunStatus.RUNNING && timeout.hasPassed()) {
+      timeOut();
+      return;
+    }
     Outcome<Json> outcome = runBody();
     shared.close();
     requireWritable(shared);
@@ -149,7 +183,7 @@ final class FlowDriver<I, O> {
   }
 
   private Outcome<Json> runBody() {
-    try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), deadline);
+    try (TaskScope scope = tasks.open("flow", "flow " + flow.id(), drive.deadline());
         Cancellation.Registration _ =
             cancel
                 .handle()
@@ -171,7 +205,8 @@ final class FlowDriver<I, O> {
   private Json body() throws Exception {
     FlowContext own = FlowContext.ofBody(drive, new ArrayDeque<>(), mode);
     context = own;
-    return flow.output().write(flow.body().run(own, input()));
+    I input = input();
+    return flow.output().write(Effects.forbidden(() -> flow.body().run(own, input)));
   }
 
   private I input() {
@@ -197,8 +232,7 @@ final class FlowDriver<I, O> {
         complete(value);
       }
       case Outcome.Failure<Json>(Throwable thrown) -> failed(thrown);
-      case Outcome.TimedOut<Json> late ->
-          end(failure(FailureKind.DEADLINE, "The deadline of the invocation passed.", null));
+      case Outcome.TimedOut<Json> late -> deadlinePassed();
       case Outcome.Cancelled<Json> stopped -> cutOff(stopped.reason());
     }
   }
@@ -206,9 +240,14 @@ final class FlowDriver<I, O> {
   /** The body was left: the run waits, or the drive was cut off. */
   private void left() {
     List<FlowDrive.Wait> waits = drive.waits();
+    Optional<RunStarted> continuation = drive.continuation();
+    if (continuation.isPresent() && !drive.isOver()) {
+      continueAs(continuation.get());
+      return;
+    }
     if (drive.isOver() || waits.isEmpty()) {
       if (drive.deadline().hasPassed()) {
-        end(failure(FailureKind.DEADLINE, "The deadline of the invocation passed.", null));
+        deadlinePassed();
         return;
       }
       cutOff(cancel.handle().reason().orElse("it was interrupted"));
@@ -226,9 +265,44 @@ final class FlowDriver<I, O> {
             .distinct()
             .sorted()
             .toList();
-    log.append(new RunSuspended(reason, awaited, Optional.empty()));
-    if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
-      endCancel();
+    Nesting nesting = new Nesting(shared.journal());
+    List<RunEvent> events = new ArrayList<>(log.endOfChildren(nesting::isStoppedForGood));
+    events.add(new RunSuspended(reason, awaited, Optional.empty()));
+    write(events);
+  }
+
+  private void continueAs(RunStarted started) {
+    requireAllReached();
+    if (!log.state().needingVerdicts().isEmpty()) {
+      awaitVerdicts();
+      return;
+    }
+    Continuation next = continuation();
+    RunKey run = next.queue(started, flows.access());
+    endForGood(RunCompleted.continuedAs(run.runId()));
+    if (log.state().status() == RunStatus.COMPLETED) {
+      next.takeSignals(); // that came in between
+    }
+  }
+
+  private Continuation continuation() {
+    return new Continuation(log.state(), flows.store(), tasks.time(), deadline);
+  }
+
+  private void deadlinePassed() {
+    if (timeout.hasPassed()) {
+      timeOut();
+    } else {
+      end(failure(FailureKind.DEADLINE, "The deadline of the invocation passed.", null));
+    }
+  }
+
+  private void timeOut() {
+    RunEvent end = timeout.end();
+    if (end instanceof RunTimedOut) {
+      endForGood(end);
+    } else {
+      write(List.of(end));
     }
   }
 
@@ -252,7 +326,8 @@ final class FlowDriver<I, O> {
       requireAllReached();
     }
     String position =
-        thrown instanceof StepFailedException step && isLast(step.position())
+        thrown instanceof StepFailedException step
+                && new Nesting(shared.journal()).isLast(step.position())
             ? step.position()
             : null;
     FailureKind kind =
@@ -261,26 +336,11 @@ final class FlowDriver<I, O> {
         thrown instanceof WarpwrightException
             ? String.valueOf(thrown.getMessage())
             : "The flow threw " + thrown.getClass().getName() + ".";
-    end(failure(kind, message, position));
-  }
-
-  /**
-   * Whether nothing was called after a step and the parallels around it: else the body has dealt
-   * with its failure, and making it again would lead another way than the log goes.
-   */
-  private boolean isLast(String position) {
-    String at = position;
-    while (true) {
-      int cut = at.lastIndexOf('/');
-      String path = at.substring(0, cut + 1);
-      int next = Integer.parseInt(at.substring(cut + 1)) + 1;
-      if (shared.journal().at(path + next).isPresent()) {
-        return false;
-      }
-      if (cut < 0) {
-        return true;
-      }
-      at = at.substring(0, at.lastIndexOf('/', cut - 1)); // the parallel around it
+    RunFailed failure = failure(kind, message, position);
+    if (failure.resumable()) {
+      end(failure);
+    } else {
+      endForGood(failure);
     }
   }
 
@@ -292,7 +352,7 @@ final class FlowDriver<I, O> {
 
   private void complete(Json value) {
     try {
-      end(new RunCompleted(value));
+      endForGood(new RunCompleted(value));
     } catch (LimitExceededException tooLarge) {
       end(failure(FailureKind.LIMIT, String.valueOf(tooLarge.getMessage()), null));
     }
@@ -320,16 +380,39 @@ final class FlowDriver<I, O> {
     return new RunFailed(kind, message, resumable, 0, List.of(), Optional.ofNullable(position));
   }
 
+  /** Ends the run, and before it the child runs that are under way. */
+  private void endForGood(RunEvent end) {
+    List<RunEvent> ended = log.endOfChildren();
+    if (!ended.isEmpty()) {
+      log.append(ended);
+    }
+    end(end);
+  }
+
   /** Ends the run or, while a step needs a verdict, records that it would have ended. */
   private void end(RunEvent end) {
-    List<String> doubtful = log.state().needingVerdicts();
-    log.append(
-        doubtful.isEmpty()
-            ? end
-            : new RunSuspended(
-                Reason.RECONCILIATION,
-                doubtful,
-                end instanceof RunFailed failure ? Optional.of(failure) : Optional.empty()));
+    if (log.state().needingVerdicts().isEmpty()) {
+      write(List.of(end));
+    } else {
+      write(
+          List.of(
+              new RunSuspended(
+                  Reason.RECONCILIATION,
+                  log.state().needingVerdicts(),
+                  end instanceof RunFailed failure ? Optional.of(failure) : Optional.empty(),
+                  end instanceof RunTimedOut late ? Optional.of(late) : Optional.empty())));
+    }
+  }
+
+  private void awaitVerdicts() {
+    write(
+        List.of(
+            new RunSuspended(
+                Reason.RECONCILIATION, log.state().needingVerdicts(), Optional.empty())));
+  }
+
+  private void write(List<RunEvent> events) {
+    log.append(events);
     if (log.state().status() == RunStatus.CANCEL_REQUESTED) {
       endCancel();
     }
@@ -341,9 +424,9 @@ final class FlowDriver<I, O> {
    * matter, since the next process has to find the same if this one dies.
    */
   private void endCancel() {
-    FlowLog writer = new FlowLog(log);
-    FlowDrive again = drive(writer, false);
-    FlowDrive undoing = drive(writer, true);
+    FlowLog writer = new FlowLog(log, show);
+    FlowDrive again = drive(writer, deadline, false);
+    FlowDrive undoing = drive(writer, deadline, true);
     try (TaskScope scope = tasks.open("cancel", "cancel of " + drive.runId(), deadline)) {
       again.runsIn(scope);
       undoing.runsIn(scope);
@@ -362,13 +445,14 @@ final class FlowDriver<I, O> {
         throw error;
       }
       if (!undoing.isOver()) { // else the next driver goes on with it
+        continuation().cancel();
         log.append(log.endOfCancel(List.of()));
       }
     }
   }
 
-  private FlowDrive drive(FlowLog writer, boolean undoing) {
-    FlowDrive made = new FlowDrive(writer, flow, flows, invocation, log.state(), deadline, undoing);
+  private FlowDrive drive(FlowLog writer, Deadline until, boolean undoing) {
+    FlowDrive made = new FlowDrive(writer, flow, flows, invocation, log.state(), until, undoing);
     replay.ifPresent(made::replaying);
     return made;
   }
@@ -393,7 +477,9 @@ final class FlowDriver<I, O> {
   private List<FlowContext.Undo> registered(FlowDrive again) {
     Deque<FlowContext.Undo> found = new ArrayDeque<>();
     try {
-      var _ = flow.body().run(FlowContext.ofBody(again, found, FlowContext.Mode.STOPPED), input());
+      I input = input();
+      FlowContext context = FlowContext.ofBody(again, found, FlowContext.Mode.STOPPED);
+      var _ = Effects.forbidden(() -> flow.body().run(context, input));
     } catch (Unwind end) {
       // where the log ends
     } catch (Exception cancelled) {

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlowLog {
   private final RunLog log;
+  private final FlowShow show;
   private final Queue<Entry> queue = new ConcurrentLinkedQueue<>();
 
   /** How many entries are not answered; who raises it from 0 writes until it is 0 again. */
@@ -64,8 +65,9 @@ final class FlowLog {
     }
   }
 
-  FlowLog(RunLog log) {
+  FlowLog(RunLog log, FlowShow show) {
     this.log = log;
+    this.show = show;
     this.journal = log.state().flow().orElseThrow();
     this.cancelRequested = log.state().cancellation().isPresent();
   }
@@ -73,6 +75,11 @@ final class FlowLog {
   /** What is recorded; may be asked by any branch. */
   FlowJournal journal() {
     return journal;
+  }
+
+  /** Tells that a step begins that has no intent in the log. */
+  void pureStepStarts(String position, String name, int attempt) {
+    show.pureStepStarts(log, position, name, attempt);
   }
 
   /** Whether a request to cancel the run is in the log, as far as it was read. */
@@ -127,6 +134,7 @@ final class FlowLog {
       List<RunEvent> events = batch.stream().flatMap(entry -> entry.events.stream()).toList();
       if (!events.isEmpty()) {
         log.append(events);
+        show.look(log);
       }
       journal = log.state().flow().orElseThrow();
       cancelRequested = log.state().cancellation().isPresent();

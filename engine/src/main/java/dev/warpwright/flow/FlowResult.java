@@ -49,10 +49,20 @@ public record FlowResult<O>(
   }
 
   /**
+   * The run in which this one goes on, see {@link FlowContext#continueAs}.
+   *
+   * @return its key, if this run has completed so and returned nothing
+   */
+  public Optional<RunKey> continuedAs() {
+    return state.continuedAs().map(runId -> new RunKey(run().scope(), runId));
+  }
+
+  /**
    * What the flow returned.
    *
    * @return the value
-   * @throws RunFailedException if the flow failed, was cancelled, or has not ended
+   * @throws RunFailedException if the flow failed, was cancelled, timed out, went on in another
+   *     run, or has not ended
    */
   public O orThrow() {
     return output.orElseThrow(
@@ -63,15 +73,21 @@ public record FlowResult<O>(
                     failure ->
                         new RunFailedException(
                             failure.kind(), failure.message(), run().runId(), failure.resumable()))
-                .orElseGet(
-                    () ->
-                        new RunFailedException(
-                            status() == RunStatus.CANCELLED
-                                ? FailureKind.CANCELLED
-                                : FailureKind.UNFINISHED,
-                            "Run %s is %s.".formatted(run(), status()),
-                            run().runId(),
-                            status() != RunStatus.CANCELLED)));
+                .orElseGet(this::withoutValue));
+  }
+
+  private RunFailedException withoutValue() {
+    FailureKind kind =
+        switch (status()) {
+          case CANCELLED -> FailureKind.CANCELLED;
+          case TIMED_OUT -> FailureKind.DEADLINE;
+          default -> FailureKind.UNFINISHED;
+        };
+    String message =
+        continuedAs()
+            .map(next -> "Run %s goes on in run %s.".formatted(run(), next))
+            .orElseGet(() -> "Run %s is %s.".formatted(run(), status()));
+    return new RunFailedException(kind, message, run().runId(), !state.isTerminal());
   }
 
   /** Shows run and status. */

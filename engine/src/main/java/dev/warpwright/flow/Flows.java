@@ -2,9 +2,11 @@ package dev.warpwright.flow;
 
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.drive.CancelWatch;
 import dev.warpwright.drive.Hold;
 import dev.warpwright.drive.RunAccess;
+import dev.warpwright.effect.Effects;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
@@ -14,6 +16,7 @@ import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
+import dev.warpwright.run.DecisionNeeded;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.LoggedEvent;
@@ -29,6 +32,7 @@ import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Signal;
+import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
@@ -42,6 +46,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -51,22 +56,28 @@ import java.util.function.Supplier;
 public final class Flows {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** Who writes the first event of a queued run: nobody who owns it. */
-  private final TaskTree tasks;
+  private static final Duration LISTENER_TIMEOUT = Duration.ofSeconds(10);
 
+  private final TaskTree tasks;
   private final RunStore store;
   private final TimeSource time;
   private final Optional<Agents> agents;
   private final RunAccess access;
+  private final Options options;
 
-  private final Optional<ApprovalSigner> signer;
+  /** What is optional. */
+  private record Options(
+      Optional<ApprovalSigner> signer,
+      Optional<Consumer<? super DecisionNeeded>> onDecisionNeeded,
+      Optional<FlowObserver> observer) {
+    static final Options NONE = new Options(Optional.empty(), Optional.empty(), Optional.empty());
+  }
 
-  private Flows(
-      TaskTree tasks, RunStore store, Optional<Agents> agents, Optional<ApprovalSigner> signer) {
-    this.agents = agents;
-    this.signer = signer;
+  private Flows(TaskTree tasks, RunStore store, Optional<Agents> agents, Options options) {
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
+    this.agents = agents;
+    this.options = options;
     this.time = tasks.time();
     this.access = new RunAccess(store, tasks);
   }
@@ -78,7 +89,7 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(Agents agents) {
-    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Optional.empty());
+    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Options.NONE);
   }
 
   /**
@@ -89,7 +100,7 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store, Optional.empty(), Optional.empty());
+    return new Flows(tasks, store, Optional.empty(), Options.NONE);
   }
 
   /**
@@ -101,7 +112,51 @@ public final class Flows {
    * @return a copy of these flows
    */
   public Flows signedBy(ApprovalSigner approvalSigner) {
-    return new Flows(tasks, store, agents, Optional.of(approvalSigner));
+    return with(
+        new Options(Optional.of(approvalSigner), options.onDecisionNeeded(), options.observer()));
+  }
+
+  /**
+   * The same flows, which tell a listener when a run of a flow begins to need a person: for an
+   * approval, or for a verdict on a step. Best effort, as with {@link
+   * Agents.Builder#onDecisionNeeded}, whose listener is told of the agents that flows run.
+   *
+   * @param listener runs on a thread of its own after the run was handed back, for at most 10 s;
+   *     what it throws is counted by {@link TaskTree#detachedFailures()}
+   * @return a copy of these flows
+   */
+  public Flows onDecisionNeeded(Consumer<? super DecisionNeeded> listener) {
+    return with(new Options(options.signer(), Optional.of(listener), options.observer()));
+  }
+
+  /**
+   * The same flows, which tell an observer what their runs do.
+   *
+   * @param flowObserver is told
+   * @return a copy of these flows
+   */
+  public Flows observer(FlowObserver flowObserver) {
+    return with(
+        new Options(options.signer(), options.onDecisionNeeded(), Optional.of(flowObserver)));
+  }
+
+  private Flows with(Options other) {
+    return new Flows(tasks, store, agents, other);
+  }
+
+  private void tell(DecisionNeeded needed) {
+    if (needed.status() == RunStatus.WAITING) {
+      return; // it is no person that it waits for, or a child says so itself
+    }
+    options
+        .onDecisionNeeded()
+        .ifPresent(
+            listener ->
+                tasks.detach(
+                    "listener",
+                    "decision needed by " + needed.run(),
+                    LISTENER_TIMEOUT,
+                    () -> listener.accept(needed)));
   }
 
   /**
@@ -115,6 +170,23 @@ public final class Flows {
    */
   public <I, O> FlowResult<O> run(Flow<I, O> flow, I input) {
     return run(FlowRequest.builder(flow, input).build());
+  }
+
+  /**
+   * Starts a flow under an id of the program's own, such as the number of an order, or joins the
+   * run that has it: the id is the run's idempotency key too, so however often this is called,
+   * there is one run.
+   *
+   * @param flow the flow
+   * @param runId the run's id in the default scope; see {@link RunKey}
+   * @param input what it is given
+   * @param <I> its type
+   * @param <O> what the flow returns
+   * @return how the run was left
+   * @throws ConflictException if the id belongs to a run of another flow or input
+   */
+  public <I, O> FlowResult<O> run(Flow<I, O> flow, String runId, I input) {
+    return run(FlowRequest.builder(flow, input).runId(runId).idempotencyKey(runId).build());
   }
 
   /**
@@ -208,25 +280,44 @@ public final class Flows {
   }
 
   private <I> NewRun fresh(FlowRequest<I, ?> request) {
+    Effects.requireAllowed("Another flow was begun", "Run it with ctx.child(...).");
     Flow<I, ?> flow = request.flow();
-    Json input = flow.input().write(request.input());
+    RunPolicy policy = Flow.Builder.requireNoBudget(request.invocation().policy());
     NewRun fresh =
         new NewRun(
             new RunKey(request.scope(), request.runId().orElseGet(() -> RunIds.next(time))),
             time.now(),
-            RunStarted.ofFlow(
-                flow.id(),
-                flow.version(),
-                Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+            started(
+                flow,
+                flow.input().write(request.input()),
                 request.idempotencyKey(),
-                input,
                 request.metadata(),
-                flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
-                    ? Optional.empty()
-                    : Optional.of(flow.maxStateBytes()),
-                request.parent()));
+                request.parent(),
+                FlowTimeout.recorded(policy.over(flow.policy()))));
     RunLog.requireFits(fresh.started());
     return fresh;
+  }
+
+  /** The first event of a run. */
+  static RunStarted started(
+      Flow<?, ?> flow,
+      Json input,
+      Optional<String> idempotencyKey,
+      Map<String, String> metadata,
+      Optional<String> parent,
+      Optional<RunStarted.Life> life) {
+    return RunStarted.ofFlow(
+        flow.id(),
+        flow.version(),
+        Map.of("flow", Digest.of(flow.id()), "input", Digest.of(input.canonical())),
+        idempotencyKey,
+        input,
+        metadata,
+        flow.maxStateBytes() == RunState.DEFAULT_MAX_BYTES
+            ? Optional.empty()
+            : Optional.of(flow.maxStateBytes()),
+        parent,
+        life);
   }
 
   /**
@@ -245,14 +336,66 @@ public final class Flows {
     return resume(flow, run, List.of(decisions), Invocation.DEFAULT);
   }
 
-  private <O> FlowResult<O> resume(
-      Flow<?, O> flow, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
-    Deadline deadline = deadline(invocation);
+  /**
+   * How a run stands; nothing of it is driven.
+   *
+   * @param flow the flow of the run
+   * @param run the run
+   * @param <O> what the flow returns
+   * @return how its log has it
+   * @throws InvalidRequestException if there is no such run
+   * @throws ConflictException if the run is one of another flow
+   */
+  public <O> FlowResult<O> result(Flow<?, O> flow, RunKey run) {
+    List<LoggedEvent> found = load(run, patience());
+    RunState state = RunState.of(found);
+    requireFlow(flow, state);
+    return FlowResult.of(flow, state, found, false);
+  }
+
+  /**
+   * Finds the run that has the idempotency key of a request, as it stands; nothing of it is driven.
+   *
+   * @param request what was asked; its invocation does not matter
+   * @param <O> what the flow returns
+   * @return how its log has it; empty if no run has the key
+   * @throws InvalidRequestException if the request has no key
+   * @throws ConflictException if the key belongs to another flow or input
+   */
+  public <O> Optional<FlowResult<O>> find(FlowRequest<?, O> request) {
+    String key =
+        request
+            .idempotencyKey()
+            .orElseThrow(
+                () ->
+                    new InvalidRequestException(
+                        FailureKind.INVALID_REQUEST,
+                        "A run is found by the idempotency key of its request, which has none."));
+    Map<String, String> fingerprint = fresh(request).started().fingerprint();
+    return store
+        .find(request.scope(), key, patience())
+        .map(
+            run -> {
+              List<LoggedEvent> log = load(run, patience());
+              RunState state = RunState.of(log);
+              requireSame(state, fingerprint);
+              return FlowResult.of(request.flow(), state, log, false);
+            });
+  }
+
+  private List<LoggedEvent> load(RunKey run, Deadline deadline) {
     List<LoggedEvent> found = store.load(run, 1, deadline);
     if (found.isEmpty()) {
       throw new InvalidRequestException(
           FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
     }
+    return found;
+  }
+
+  private <O> FlowResult<O> resume(
+      Flow<?, O> flow, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
+    Deadline deadline = deadline(invocation);
+    List<LoggedEvent> found = load(run, deadline);
     RunState before = RunState.of(found);
     requireFlow(flow, before);
     if (decisions.isEmpty() && !isToGoOn(before)) {
@@ -302,18 +445,25 @@ public final class Flows {
       List<ApprovalDecision> decisions,
       Deadline deadline) {
     try (CancelWatch cancel = watch;
-        Hold hold = new Hold(store, run, owner, time, cancel.isOfWorker(), needed -> {})) {
+        Hold hold = new Hold(store, run, owner, time, cancel.isOfWorker(), this::tell)) {
       cancel.begins(run);
       RunLog log = opened.get();
       requireFlow(flow, log.state());
       hold.begins(log);
+      FlowShow show = new FlowShow(options.observer(), tasks);
+      show.begins(log);
       long found = log.state().sequence();
-      goOn(log, decisions);
+      goOn(log, decisions, cancel.isOfWorker());
+      show.look(log);
       RunStatus status = log.state().status();
       if (status == RunStatus.RUNNING || status == RunStatus.CANCEL_REQUESTED) {
-        do { // again if what it was about to wait for was there before it could
-          new FlowDriver<>(flow, log, this, invocation, deadline, cancel).drive();
-        } while (log.state().status() == RunStatus.RUNNING);
+        try {
+          do { // again if what it was about to wait for was there before it could
+            new FlowDriver<>(flow, log, show, this, invocation, deadline, cancel).drive();
+          } while (log.state().status() == RunStatus.RUNNING);
+        } finally {
+          show.look(log);
+        }
       }
       hold.ends();
       boolean driven = found == 1 || log.state().sequence() > found;
@@ -322,16 +472,22 @@ public final class Flows {
   }
 
   /** Writes the decisions and that the run goes on, if it does and has begun before. */
-  private void goOn(RunLog log, List<ApprovalDecision> decisions) {
+  private void goOn(RunLog log, List<ApprovalDecision> decisions, boolean ofWorker) {
     RunState state = log.state();
     if (state.sequence() == 1 && state.status() == RunStatus.RUNNING) {
       return; // it has just been created
     }
-    List<RunEvent> events = Decisions.events(state, decisions, time.now(), signer);
-    causeToGoOn(state, !events.isEmpty()).map(RunResumed::new).ifPresent(events::add);
+    Instant now = ofWorker ? later(time.now(), state.standing()) : time.now();
+    List<RunEvent> events = Decisions.events(state, decisions, now, options.signer());
+    causeToGoOn(state, !events.isEmpty(), now).map(RunResumed::new).ifPresent(events::add);
     if (!events.isEmpty()) {
       log.append(events);
     }
+  }
+
+  /** What the store has given as due is so, also where this process's clock is behind. */
+  private static Instant later(Instant now, Standing standing) {
+    return standing.due().filter(now::isBefore).orElse(now);
   }
 
   static void requireFlow(Flow<?, ?> flow, RunState state) {
@@ -344,16 +500,17 @@ public final class Flows {
   }
 
   private boolean isToGoOn(RunState state) {
+    Instant now = time.now();
     boolean expired =
-        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt()));
-    return causeToGoOn(state, expired).isPresent();
+        state.pendingApprovals().stream().anyMatch(asked -> hasPassed(asked.expiresAt(), now));
+    return causeToGoOn(state, expired, now).isPresent();
   }
 
-  private boolean hasPassed(Optional<Instant> end) {
-    return end.filter(passed -> !time.now().isBefore(passed)).isPresent();
+  private static boolean hasPassed(Optional<Instant> end, Instant now) {
+    return end.filter(passed -> !now.isBefore(passed)).isPresent();
   }
 
-  private Optional<String> causeToGoOn(RunState state, boolean decided) {
+  private Optional<String> causeToGoOn(RunState state, boolean decided, Instant now) {
     return switch (state.status()) {
       case COMPLETED, CANCELLED, TIMED_OUT -> Optional.empty();
       case FAILED -> state.isTerminal() ? Optional.empty() : Optional.of("resumed after a failure");
@@ -361,18 +518,19 @@ public final class Flows {
       case RUNNING -> Optional.of("its driver is gone");
       case CANCEL_REQUESTED -> Optional.of("its cancel was not carried out");
       case WAITING_APPROVAL ->
-          decided || state.pendingApprovals().isEmpty() || isOver(state)
+          decided || state.pendingApprovals().isEmpty() || isOver(state, now)
               ? Optional.of("an approval was decided")
               : Optional.empty();
-      case WAITING -> isOver(state) ? Optional.of("what it waited for is there") : Optional.empty();
+      case WAITING ->
+          isOver(state, now) ? Optional.of("what it waited for is there") : Optional.empty();
       case NEEDS_RECONCILIATION ->
           state.needingVerdicts().isEmpty() ? Optional.of("verdicts were given") : Optional.empty();
     };
   }
 
   /** Whether a time has come, or a signal, that the run waits for. */
-  private boolean isOver(RunState state) {
-    return hasPassed(state.standing().due())
+  private boolean isOver(RunState state, Instant now) {
+    return hasPassed(state.standing().due(), now)
         || store.signals(state.run(), patience()).stream()
             .anyMatch(signal -> state.standing().signals().contains(signal.name()))
         || state.children().stream().anyMatch(child -> hasEnded(state, child));
@@ -437,12 +595,16 @@ public final class Flows {
     return store;
   }
 
+  RunAccess access() {
+    return access;
+  }
+
   TaskTree tasks() {
     return tasks;
   }
 
   Optional<ApprovalSigner> signer() {
-    return signer;
+    return options.signer();
   }
 
   Optional<Agents> agents() {

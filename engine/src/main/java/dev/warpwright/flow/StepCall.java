@@ -1,7 +1,10 @@
 package dev.warpwright.flow;
 
+import dev.warpwright.effect.Effects;
+import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.DeadlineExceededException;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.OperationTrace;
@@ -22,12 +25,12 @@ import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.OutcomeUnknownException;
-import dev.warpwright.tool.Reconciler.Finding;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +46,7 @@ final class StepCall {
   private final String name;
   private final StepOptions options;
   private final StepFunction<Json> function;
+  private final Function<@Nullable Object, Json> writer; // of values that a reconciler finds
   private final String key;
   private static final int MAX_EARLIER = 32;
 
@@ -55,13 +59,15 @@ final class StepCall {
       String position,
       String name,
       StepOptions options,
-      StepFunction<Json> function) {
+      StepFunction<Json> function,
+      Function<@Nullable Object, Json> writer) {
     this.drive = drive;
     this.context = context;
     this.position = position;
     this.name = name;
     this.options = options;
     this.function = function;
+    this.writer = writer;
     this.key = drive.key(position);
   }
 
@@ -139,6 +145,8 @@ final class StepCall {
       if (current().started().filter(intent -> intent.attempt() == attempt).isEmpty()) {
         throw drive.runCancelled();
       }
+    } else {
+      drive.log.pureStepStarts(position, name, attempt);
     }
     long begun = drive.time.nanoTime();
     Deadline limit =
@@ -151,7 +159,7 @@ final class StepCall {
       StepInfo info =
           new StepInfo(
               drive.runId(), name, position, attempt, key, limit.earlier(scope.deadline()));
-      outcome = scope.call("step", name, limit, () -> function.run(info));
+      outcome = scope.call("step", name, limit, () -> Effects.allowed(() -> function.run(info)));
     }
     Duration duration = Duration.ofNanos(drive.time.nanoTime() - begun);
     boolean again = unknownBefore;
@@ -287,32 +295,48 @@ final class StepCall {
    * @throws Unwind if nobody knows: the run is suspended
    */
   private Optional<Json> ask() {
-    Finding finding = options.reconciler().map(this::ask).orElseGet(Finding.Unknown::new);
+    StepFinding finding = options.reconciler().map(this::ask).orElseGet(StepFinding::unknown);
     String by = "reconciler of " + name;
     return switch (finding) {
-      case Finding.Executed(Json output) -> {
+      case StepFinding.Succeeded(var value) -> {
+        Json output = written(value);
         reconciled(Verdict.SUCCEEDED, Optional.of(output), by);
         yield Optional.of(output);
       }
-      case Finding.Failed(String message) -> {
+      case StepFinding.Failed(String message) -> {
         reconciled(Verdict.FAILED, Optional.of(Json.of(message)), by);
         throw thrown(exception(new StepError(FailureKind.TOOL_FAILED, "", message), null));
       }
-      case Finding.NotExecuted none -> {
+      case StepFinding.NotExecuted none -> {
         reconciled(Verdict.NOT_EXECUTED, Optional.empty(), by);
         yield Optional.empty();
       }
-      case Finding.Unknown nothing ->
+      case StepFinding.Unknown nothing ->
           throw drive.suspend(Reason.RECONCILIATION, position, position);
     };
   }
 
-  private Finding ask(StepReconciler reconciler) {
+  private StepFinding ask(StepReconciler reconciler) {
     try (TaskScope scope = drive.tasks.open("reconcile", "reconciler of step " + name)) {
-      return switch (scope.call("reconcile", name, Deadline.never(), () -> reconciler.find(key))) {
-        case Outcome.Success<Finding>(Finding finding) -> finding;
-        default -> new Finding.Unknown();
+      return switch (scope.call(
+          "reconcile", name, Deadline.never(), () -> Effects.allowed(() -> reconciler.find(key)))) {
+        case Outcome.Success<StepFinding>(StepFinding finding) -> finding;
+        default -> StepFinding.unknown();
       };
+    }
+  }
+
+  /** A reconciler of another step's type is a mistake in the program: nothing is written. */
+  private Json written(@Nullable Object value) {
+    try {
+      return writer.apply(value);
+    } catch (ClassCastException | NullPointerException | InvalidRequestException other) {
+      throw drive.fail(
+          new ConflictException(
+              "The reconciler of step \"%s\" has found a value that the step cannot have: %s."
+                  .formatted(name, value == null ? "none" : value.getClass().getName()),
+              other,
+              OperationTrace.NONE.ofRun(drive.runId())));
     }
   }
 

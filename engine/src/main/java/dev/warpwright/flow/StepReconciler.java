@@ -1,7 +1,5 @@
 package dev.warpwright.flow;
 
-import dev.warpwright.tool.Reconciler.Finding;
-
 /** Finds out what became of a step whose outcome is unknown. */
 @FunctionalInterface
 public interface StepReconciler {
@@ -9,8 +7,9 @@ public interface StepReconciler {
    * Looks a step up, perhaps long after it and in another process.
    *
    * @param idempotencyKey the key that the step was given
-   * @return what is known; an output is the step's value as JSON
-   * @throws Exception if the question could not be asked; it counts as {@link Finding.Unknown}
+   * @return what is known, with a value of the step's type
+   * @throws Exception if the question could not be asked; it counts as {@link
+   *     StepFinding#unknown()}
    */
-  Finding find(String idempotencyKey) throws Exception;
+  StepFinding find(String idempotencyKey) throws Exception;
 }

@@ -2,6 +2,7 @@ package dev.warpwright.run;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Events that are to be added to a run's log, all or none.
@@ -12,6 +13,8 @@ import java.util.List;
  * @param time the time of the events, not earlier than that of the last one
  * @param events what happened, at least one event
  * @param standing where the run stands after them
+ * @param parent the run in the same scope whose child ends or fails with them; if it awaits that,
+ *     see {@link Standing#children}, it is due from then on
  */
 public record Append(
     RunKey run,
@@ -19,12 +22,33 @@ public record Append(
     Writer writer,
     Instant time,
     List<RunEvent> events,
-    Standing standing) {
+    Standing standing,
+    Optional<String> parent) {
   /** Checks that there is something to append, and copies the list. */
   public Append {
     events = List.copyOf(events);
     if (events.isEmpty()) {
       throw new IllegalArgumentException("An append needs at least one event.");
     }
+  }
+
+  /**
+   * Events that nobody waits for.
+   *
+   * @param run the run
+   * @param expectedSequence the sequence of the last event that the writer has seen
+   * @param writer who writes
+   * @param time the time of the events, not earlier than that of the last one
+   * @param events what happened, at least one event
+   * @param standing where the run stands after them
+   */
+  public Append(
+      RunKey run,
+      long expectedSequence,
+      Writer writer,
+      Instant time,
+      List<RunEvent> events,
+      Standing standing) {
+    this(run, expectedSequence, writer, time, events, standing, Optional.empty());
   }
 }

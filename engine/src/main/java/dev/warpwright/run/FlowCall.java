@@ -352,12 +352,12 @@ public sealed interface FlowCall {
     }
 
     /**
-     * The name of the signal that tells its parent of its end.
+     * Whether it was cancelled.
      *
-     * @return the name
+     * @return true if it has ended so
      */
-    public String signal() {
-      return dev.warpwright.run.Signal.ofEnd(started.childRunId());
+    public boolean wasCancelled() {
+      return finished.filter(end -> end.status() == RunStatus.CANCELLED).isPresent();
     }
   }
 

@@ -343,14 +343,15 @@ public final class FlowJournal {
   /** The names of the signals that are waited for. */
   Stream<String> awaitedSignals() {
     return open()
-        .<String>mapMulti(
-            (call, names) -> {
-              if (call instanceof FlowCall.Signal signal) {
-                names.accept(signal.name());
-              } else if (call instanceof FlowCall.Child child) {
-                names.accept(child.signal());
-              }
-            });
+        .filter(FlowCall.Signal.class::isInstance)
+        .map(call -> ((FlowCall.Signal) call).name());
+  }
+
+  /** The ids of the child runs whose end is waited for. */
+  Stream<String> awaitedChildren() {
+    return open()
+        .filter(FlowCall.Child.class::isInstance)
+        .map(call -> ((FlowCall.Child) call).started().childRunId());
   }
 
   /** When the first of the calls goes on by itself. */

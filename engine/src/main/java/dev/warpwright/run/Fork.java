@@ -215,8 +215,14 @@ final class Fork {
         before.input(),
         before.handoff().isPresent() ? before.parent() : Optional.empty(),
         before.handoff(),
+        before.life().map(Fork::anew),
         Optional.of(
             new ForkedFrom(source.runId(), at, now, changes.replaced(), changes.added(), earlier)));
+  }
+
+  /** As long as the other run had, from now on; that one alone goes on from an earlier run. */
+  private static RunStarted.Life anew(RunStarted.Life life) {
+    return new RunStarted.Life(life.timeout(), life.cancels(), Optional.empty());
   }
 
   /** The latest of the cuts that is not behind a sequence. */

@@ -177,9 +177,10 @@ final class InMemoryRunStore implements RunStore {
                 append.run(), run.log.size() + 1L, append.writer(), append.time(), event));
       }
       run.standing = append.standing();
-      if (run.hasAwaitedSignal()) {
+      if (run.hasAwaitedSignal() || hasAwaitedEnd(append)) {
         run.standing = run.standing.dueAt(append.time());
       }
+      append.parent().ifPresent(parent -> tell(parent, append));
       if (isProgress(append)) {
         run.claims = 0;
         run.problem = null;
@@ -188,6 +189,21 @@ final class InMemoryRunStore implements RunStore {
       lock.unlock();
     }
     watches.wrote(append);
+  }
+
+  /** Whether a child run has ended that the run awaits. Under the lock. */
+  private boolean hasAwaitedEnd(Append append) {
+    return append.standing().children().stream()
+        .map(child -> runs.get(new RunKey(append.run().scope(), child)))
+        .anyMatch(child -> child != null && child.standing.hasEnded());
+  }
+
+  /** Makes a parent due that awaits the end of the run. Under the lock. */
+  private void tell(String parentId, Append append) {
+    Run parent = runs.get(new RunKey(append.run().scope(), parentId));
+    if (parent != null && parent.standing.children().contains(append.run().runId())) {
+      parent.standing = parent.standing.dueAt(append.time());
+    }
   }
 
   private static boolean isProgress(Append append) {

@@ -65,6 +65,7 @@ final class Masking {
               e.input().map(Masking::json),
               e.parent(),
               e.handoff().map(h -> new HandedOver(h.id(), h.fromAgentId(), notes(h.metadata()))),
+              e.life(),
               e.forkedFrom().map(Masking::fork));
       case MemoryLoaded e -> new MemoryLoaded(messages(e.messages()));
       case RunEvent.StepStarted e -> e;

@@ -5,7 +5,9 @@ import java.util.regex.Pattern;
 
 /** Positions of the calls of a flow, as texts; see {@link FlowEvent}. */
 public final class Position {
-  private static final int MAX_LENGTH = 256;
+  /** How long a position may be; so branches are nested some sixty deep at most. */
+  public static final int MAX_LENGTH = 256;
+
   private static final Pattern FORM =
       Pattern.compile("(?:cancel/)?[1-9][0-9]{0,8}(?:/[0-9]{1,9}/[1-9][0-9]{0,8})*");
 

@@ -69,6 +69,8 @@ public sealed interface RunEvent
    * @param parent the run in the same scope that this one came from: whose child it is or, with a
    *     handoff, that handed over to it
    * @param handoff what was handed over, if another run did
+   * @param life how long a flow's run may take and which run it goes on from; empty if nothing of
+   *     that is set
    * @param forkedFrom where the run was cut off from another one, if it is a fork
    */
   record RunStarted(
@@ -86,8 +88,19 @@ public sealed interface RunEvent
       Optional<Json> input,
       Optional<String> parent,
       Optional<HandedOver> handoff,
+      Optional<Life> life,
       Optional<ForkedFrom> forkedFrom)
       implements RunEvent {
+    /**
+     * How long a flow's run may take in all, and where it goes on from.
+     *
+     * @param timeout how long, from this event on and waits included
+     * @param cancels whether it is cancelled then, so that it can take back what it did, and not
+     *     just ended
+     * @param continues the run in the same scope that ended so that this one goes on
+     */
+    public record Life(Optional<Duration> timeout, boolean cancels, Optional<String> continues) {}
+
     /**
      * Where a run comes from that goes on with what another one began.
      *
@@ -177,6 +190,57 @@ public sealed interface RunEvent
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
+          Optional.empty());
+    }
+
+    /**
+     * A run whose life has no limit of its own, and that is no fork.
+     *
+     * @param agentId the agent or the flow
+     * @param agentVersion its version
+     * @param fingerprint digests of what the run was asked with, by part
+     * @param idempotencyKey the key under which it was claimed
+     * @param messages the conversation that the run begins with
+     * @param maxSteps how many model calls it may make
+     * @param targets the targets that it may use, in order
+     * @param metadata the program's own notes
+     * @param maxStateBytes how large its state may become, in bytes; empty means the default
+     * @param imported whether tools were called in the conversation before the run began
+     * @param binding the harness and the environment that it is bound to, if it is to any
+     * @param input what a flow was given; empty for an agent
+     * @param parent the run in the same scope that this one came from
+     * @param handoff what was handed over, if another run did
+     */
+    public RunStarted(
+        String agentId,
+        String agentVersion,
+        Map<String, String> fingerprint,
+        Optional<String> idempotencyKey,
+        List<Message> messages,
+        int maxSteps,
+        List<Target> targets,
+        Map<String, String> metadata,
+        Optional<Long> maxStateBytes,
+        boolean imported,
+        Optional<RunBinding> binding,
+        Optional<Json> input,
+        Optional<String> parent,
+        Optional<HandedOver> handoff) {
+      this(
+          agentId,
+          agentVersion,
+          fingerprint,
+          idempotencyKey,
+          messages,
+          maxSteps,
+          targets,
+          metadata,
+          maxStateBytes,
+          imported,
+          binding,
+          input,
+          parent,
+          handoff,
           Optional.empty(),
           Optional.empty());
     }
@@ -192,6 +256,7 @@ public sealed interface RunEvent
      * @param metadata the program's own notes
      * @param maxStateBytes how large its state may become, in bytes; empty means the default
      * @param parent the run of which it is a child
+     * @param life how long it may take and which run it goes on from
      * @return the event
      */
     public static RunStarted ofFlow(
@@ -202,7 +267,8 @@ public sealed interface RunEvent
         Json input,
         Map<String, String> metadata,
         Optional<Long> maxStateBytes,
-        Optional<String> parent) {
+        Optional<String> parent,
+        Optional<Life> life) {
       return new RunStarted(
           flowId,
           version,
@@ -218,6 +284,7 @@ public sealed interface RunEvent
           Optional.of(input),
           parent,
           Optional.empty(),
+          life,
           Optional.empty());
     }
 
@@ -860,7 +927,8 @@ public sealed interface RunEvent
   /**
    * The timeout of the run's policy ended it.
    *
-   * @param limit how long the invocation was allowed to take
+   * @param limit how long the invocation of an agent, or the whole run of a flow, was allowed to
+   *     take
    * @param step the step in which it happened, 0 before the first
    * @param attempts the attempts of that step, skips included
    */
@@ -880,10 +948,45 @@ public sealed interface RunEvent
    * @param output what a flow returned, or the object that the last answer of an agent is, if it
    *     must be one
    * @param outputMode how the model was brought to answer with that object
+   * @param continuedAs the run in the same scope in which a flow goes on; then it returned nothing
    */
   record RunCompleted(
-      String text, int steps, Usage usage, Optional<Json> output, Optional<ObjectMode> outputMode)
+      String text,
+      int steps,
+      Usage usage,
+      Optional<Json> output,
+      Optional<ObjectMode> outputMode,
+      Optional<String> continuedAs)
       implements RunEvent {
+    /**
+     * The end of an agent's run.
+     *
+     * @param text the text of all the model's answers, joined
+     * @param steps how many steps it took
+     * @param usage the tokens of all steps
+     * @param output the object that the last answer is, if it must be one
+     * @param outputMode how the model was brought to answer with that object
+     */
+    public RunCompleted(
+        String text,
+        int steps,
+        Usage usage,
+        Optional<Json> output,
+        Optional<ObjectMode> outputMode) {
+      this(text, steps, usage, output, outputMode, Optional.empty());
+    }
+
+    /**
+     * The end of a flow's run that goes on in another one.
+     *
+     * @param runId that one
+     * @return the event
+     */
+    public static RunCompleted continuedAs(String runId) {
+      return new RunCompleted(
+          "", 0, Usage.ABSENT, Optional.empty(), Optional.empty(), Optional.of(runId));
+    }
+
     /**
      * The end of a flow.
      *

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * A driver's hold on the log of a run that it owns: the state so far, and the way to add to it.
@@ -226,8 +227,11 @@ public final class RunLog {
       return true;
     }
     try {
+      Standing standing = state.standing();
+      Optional<String> parent =
+          standing.hasEnded() ? state.started().childOf() : Optional.<String>empty();
       store.append(
-          new Append(state.run(), events.size(), owner, now, allowed, state.standing()), deadline);
+          new Append(state.run(), events.size(), owner, now, allowed, standing, parent), deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
         throw e;
@@ -331,9 +335,19 @@ public final class RunLog {
    *     into the state
    */
   public List<RunEvent> endOfChildren() {
+    return endOfChildren(callId -> true);
+  }
+
+  /**
+   * Cancels some of the child runs that are under way, which nobody waits for any more.
+   *
+   * @param which says of which call or, in a flow, of which position
+   * @return the records of those that have ended by now, to append; each fits into the state
+   */
+  public List<RunEvent> endOfChildren(Predicate<String> which) {
     List<RunEvent> events = new ArrayList<>();
     long bytes = state.bytes();
-    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state)) {
+    for (ChildFinished end : new TreeCancel(store, time, deadline).cancelBelow(state, which)) {
       boolean fits = bytes + StateSize.of(end) <= state.maxBytes();
       ChildFinished kept = fits ? end : end.withoutText(); // a run can always end
       bytes += StateSize.of(kept);

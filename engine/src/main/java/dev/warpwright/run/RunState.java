@@ -43,7 +43,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -81,6 +80,7 @@ public final class RunState {
   private List<CallState> calls = List.of();
   private final Optional<FlowJournal> flow;
   private Optional<Json> output = Optional.empty();
+  private Optional<String> continuedAs = Optional.empty();
   private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
   private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
   private final List<ContextCompacted> compactions = new ArrayList<>();
@@ -599,12 +599,16 @@ public final class RunState {
   private void runCompleted(LoggedEvent logged, RunCompleted event) {
     requireRunning(logged);
     if (flow.isPresent()) {
-      require(logged, event.output().isPresent(), "a flow completes with what it returned");
+      require(
+          logged,
+          event.output().isPresent() != event.continuedAs().isPresent(),
+          "a flow completes with what it returned, or goes on in another run");
     } else {
       requireFinalAnswer(logged);
     }
     output = event.output();
     outputMode = event.outputMode();
+    continuedAs = event.continuedAs();
     status = RunStatus.COMPLETED;
   }
 
@@ -750,33 +754,39 @@ public final class RunState {
    */
   public Standing standing() {
     boolean waits = status == RunStatus.WAITING;
-    Set<String> signals =
-        Stream.concat(
-                flow.stream()
-                    .filter(journal -> waits || status == RunStatus.WAITING_APPROVAL)
-                    .flatMap(FlowJournal::awaitedSignals),
-                calls.stream()
-                    .filter(call -> waits && call.awaitsChild())
-                    .map(call -> Signal.ofEnd(call.child().orElseThrow().childRunId())))
-            .collect(Collectors.toSet());
-    return new Standing(status, due(), signals);
+    Optional<FlowJournal> waiting =
+        flow.filter(journal -> waits || status == RunStatus.WAITING_APPROVAL);
+    Stream<String> children =
+        calls.stream()
+            .filter(call -> waits && call.awaitsChild())
+            .map(call -> call.child().orElseThrow().childRunId());
+    return new Standing(
+        status,
+        due(),
+        waiting.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet()),
+        Stream.concat(waiting.stream().flatMap(FlowJournal::awaitedChildren), children)
+            .collect(Collectors.toSet()));
   }
 
   private Optional<Instant> due() {
     return switch (status) {
       case QUEUED, RUNNING, CANCEL_REQUESTED -> Optional.of(updatedAt);
-      case WAITING -> flow.flatMap(FlowJournal::due);
+      case WAITING -> orAtEnd(flow.flatMap(FlowJournal::due));
       case WAITING_APPROVAL ->
           pendingApprovals().isEmpty() || isAnyDecided()
               ? Optional.of(updatedAt)
               : flow.isPresent()
-                  ? flow.get().due()
+                  ? orAtEnd(flow.get().due())
                   : pendingApprovals().stream()
                       .flatMap(request -> request.expiresAt().stream())
                       .min(Instant::compareTo);
       case NEEDS_RECONCILIATION -> needsVerdict() ? Optional.empty() : Optional.of(updatedAt);
       case COMPLETED, FAILED, CANCELLED, TIMED_OUT -> Optional.empty();
     };
+  }
+
+  private Optional<Instant> orAtEnd(Optional<Instant> due) {
+    return Stream.concat(due.stream(), endsAt().stream()).min(Instant::compareTo);
   }
 
   /** Whether a flow was suspended over several approvals and one of them is decided now. */
@@ -909,6 +919,26 @@ public final class RunState {
    */
   public Optional<Json> output() {
     return output;
+  }
+
+  /**
+   * The run in which a flow goes on, in the same scope.
+   *
+   * @return its id, once this run has completed so
+   */
+  public Optional<String> continuedAs() {
+    return continuedAs;
+  }
+
+  /**
+   * When a flow's run is ended, whatever it waits for. The life of a fork begins when it was cut
+   * off.
+   *
+   * @return the time, if its life has a limit
+   */
+  public Optional<Instant> endsAt() {
+    Instant born = started.forkedFrom().map(RunStarted.ForkedFrom::time).orElse(startedAt);
+    return started.life().flatMap(RunStarted.Life::timeout).map(born::plus);
   }
 
   /**

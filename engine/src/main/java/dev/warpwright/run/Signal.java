@@ -23,16 +23,6 @@ public record Signal(String id, String name, Json value, Instant sent) {
     check("name", name);
   }
 
-  /**
-   * The name of the signal by which a run is told that a child run of it has ended.
-   *
-   * @param childRunId the child run
-   * @return the name
-   */
-  public static String ofEnd(String childRunId) {
-    return "ended:" + childRunId;
-  }
-
   private static void check(String what, String text) {
     if (text.isBlank() || text.length() > MAX_TEXT) {
       throw new InvalidRequestException(

@@ -199,6 +199,40 @@ public record Timeline(
   }
 
   /**
+   * A call that a flow made of its context, or a branch of one.
+   *
+   * @param position which call; see {@link FlowEvent}
+   * @param kind what it is: {@code step}, {@code timer}, {@code signal}, {@code approval}, {@code
+   *     child run}, {@code parallel}, {@code branch}, {@code version} or {@code observation}
+   * @param name what the flow calls it
+   * @param start when the log first had it
+   * @param end when its result was there, or when the run ended without it
+   * @param outcome what is known of it; UNKNOWN if it was stopped
+   * @param parts the runs of a step, the request of an approval, the branches of a parallel, and in
+   *     each of them its calls
+   */
+  public record FlowCall(
+      String position,
+      String kind,
+      String name,
+      Instant start,
+      Optional<Instant> end,
+      Outcome outcome,
+      List<Entry> parts)
+      implements Entry {
+    /** Copies the list. */
+    public FlowCall {
+      parts = List.copyOf(parts);
+    }
+
+    /** Shows kind, name and outcome. */
+    @Override
+    public String toString() {
+      return "%s %s: %s".formatted(kind, name, outcome);
+    }
+  }
+
+  /**
    * That a call needed a decision.
    *
    * @param request what was asked

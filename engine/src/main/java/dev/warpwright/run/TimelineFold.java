@@ -48,13 +48,14 @@ final class TimelineFold {
   private final RunState state;
   private final List<Supplied> entries = new ArrayList<>();
   private final Set<String> ofChildren = new HashSet<>(); // requests that stand for theirs
+  private final FlowTimeline flow = new FlowTimeline();
   private @Nullable OpenStep step; // the last one
   private @Nullable Stop stop; // what keeps the run from going on
   private @Nullable Stop cancel;
   private Instant last;
 
   /** An entry that may still grow. */
-  private interface Supplied {
+  interface Supplied {
     Entry entry();
   }
 
@@ -78,6 +79,9 @@ final class TimelineFold {
 
   private void add(LoggedEvent logged) {
     Instant time = logged.time();
+    if (state.flow().isPresent() && isOfCall(logged.event(), time)) {
+      return;
+    }
     switch (logged.event()) {
       case RunStarted begin -> {}
       case StepStarted begin -> {
@@ -151,6 +155,32 @@ final class TimelineFold {
       case RunCompleted end -> {}
       default -> note(logged);
     }
+  }
+
+  /** Whether it is an event of a call of a flow, which has been taken in then. */
+  private boolean isOfCall(RunEvent event, Instant time) {
+    switch (event) {
+      case FlowEvent call -> flow.add(call, time).ifPresent(entries::add);
+      case ChildStarted begin -> flow.add(begin, time).ifPresent(entries::add);
+      case ApprovalRequested asked -> flow.add(asked, time).ifPresent(entries::add);
+      case ChildFinished end -> flow.add(end, time);
+      case ApprovalDecided decision -> flow.add(decision, time);
+      case ToolReconciled verdict -> flow.add(verdict, time);
+      default -> {
+        if (isEnd(event)) {
+          flow.leave(time);
+        }
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isEnd(RunEvent event) {
+    return event instanceof RunCompleted
+        || event instanceof RunCancelled
+        || event instanceof RunTimedOut
+        || (event instanceof RunFailed failure && !failure.resumable());
   }
 
   private void note(LoggedEvent logged) {

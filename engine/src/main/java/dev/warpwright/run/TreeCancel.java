@@ -9,6 +9,7 @@ import dev.warpwright.task.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Cancels a run and the child runs below it.
@@ -51,7 +52,7 @@ final class TreeCancel {
     }
     Optional<RunState> ended = RunLog.carryOutCancel(store, run, time, deadline);
     if (ended.isEmpty()) {
-      cancelBelow(state); // its driver may be at work in one of them
+      cancelBelow(state, callId -> true); // its driver may be at work in one of them
     }
     return ended.orElse(state);
   }
@@ -64,14 +65,17 @@ final class TreeCancel {
    * Cancels the children of a run that are under way, each with those below it. What has ended for
    * good stays as it is.
    *
+   * @param which says of which calls
    * @return the records of those that have ended by now
    */
-  List<ChildFinished> cancelBelow(RunState parent) {
+  List<ChildFinished> cancelBelow(RunState parent, Predicate<String> which) {
     CancelRequested request = new CancelRequested(Optional.of("its parent run was cancelled"));
     List<ChildFinished> ended = new ArrayList<>();
     for (Child child : parent.children()) {
       RunKey run = new RunKey(parent.run().scope(), child.started().childRunId());
-      if (child.finished().isEmpty() && !store.load(run, 1, deadline).isEmpty()) {
+      if (child.finished().isEmpty()
+          && which.test(child.started().callId())
+          && !store.load(run, 1, deadline).isEmpty()) {
         var _ = cancel(run, request);
         List<LoggedEvent> log = store.load(run, 1, deadline);
         RunState state = RunState.of(log);

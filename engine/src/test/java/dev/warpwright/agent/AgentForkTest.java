@@ -270,7 +270,10 @@ final class AgentForkTest {
             .runChild(
                 parent,
                 new dev.warpwright.run.RunEvent.ChildStarted("c1", "child-1", "helper"),
-                AgentRequest.builder(helper, "Hi."))
+                helper,
+                "Hi.",
+                java.util.Map.of(),
+                Invocation.DEFAULT)
             .run();
     Runs runs = program.agents.runs();
     assertEquals(Optional.of(parent.runId()), runs.state(child).orElseThrow().started().childOf());

@@ -213,6 +213,7 @@ final class CancelTest {
   }
 
   @Test
+  @Tag("C47")
   @Tag("A133")
   @Tag("A127")
   void an_answer_that_was_paid_for_is_kept_and_none_of_its_tools_runs() {

@@ -84,6 +84,7 @@ final class IdempotencyTest {
   }
 
   @Test
+  @Tag("C42")
   @Tag("A104")
   @Tag("A107")
   void fifty_callers_with_the_same_key_get_one_run_and_its_result() throws Exception {

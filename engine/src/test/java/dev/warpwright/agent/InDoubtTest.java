@@ -881,6 +881,7 @@ final class InDoubtTest {
   }
 
   @Test
+  @Tag("C47")
   @Tag("A54")
   void a_driver_that_lost_its_run_writes_nothing_more_and_begins_no_further_tool()
       throws Exception {

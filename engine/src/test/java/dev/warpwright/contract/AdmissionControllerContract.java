@@ -540,36 +540,27 @@ public abstract class AdmissionControllerContract {
             .requestsPerMinute(1_000_000)
             .tokensPerMinute(1_000_000_000)
             .maxQueue(150)
-            .queueTimeout(Duration.ofMillis(2))
+            .queueTimeout(LONG)
             .build();
     AdmissionController controller = open(policy);
     long seed = System.nanoTime();
     AtomicInteger inFlight = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     AtomicInteger served = new AtomicInteger();
-    AtomicInteger running = new AtomicInteger(200);
     List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
 
     try {
-      Thread canceller =
-          Thread.startVirtualThread(
-              () -> {
-                Random random = new Random(seed);
-                while (running.get() > 0) {
-                  if (threads.size() == 200) {
-                    threads.get(random.nextInt(200)).interrupt();
-                  }
-                  Together.letOthersRun();
-                }
-              });
       Together.run(
           200,
           n -> {
             threads.add(Thread.currentThread());
             Random random = new Random(seed + n);
-            for (int i = 0; i < 50; i++) {
+            for (int i = 0; i < 20; i++) {
+              if (random.nextInt(4) == 0) { // its turn to interrupt somebody
+                threads.get(random.nextInt(threads.size())).interrupt();
+              }
               try {
-                if (ask(controller, request(random.nextInt(100))) instanceof Admitted admitted) {
+                if (ask(controller, impatient(random)) instanceof Admitted admitted) {
                   try (AdmissionPermit permit = admitted.permit()) {
                     int now = inFlight.incrementAndGet();
                     most.accumulateAndGet(now, Math::max);
@@ -585,10 +576,8 @@ public abstract class AdmissionControllerContract {
                 // the next round
               }
             }
-            running.decrementAndGet();
             return n;
           });
-      canceller.join();
     } catch (Throwable failure) {
       throw new AssertionError("seed " + seed, failure);
     }
@@ -596,6 +585,15 @@ public abstract class AdmissionControllerContract {
     assertTrue(served.get() > 0);
     assertEquals(0, inFlight.get());
     assertNothingHeld(controller, policy);
+  }
+
+  /** A request that waits for some milliseconds, or for as long as it takes. */
+  private static AdmissionRequest impatient(Random random) {
+    Deadline deadline =
+        random.nextInt(4) == 0
+            ? Deadline.never()
+            : Deadline.after(TimeSource.system(), Duration.ofMillis(1 + random.nextInt(4)));
+    return new AdmissionRequest(TARGET, OptionalLong.of(random.nextInt(100)), deadline);
   }
 
   /** A policy under which many may wait for long. */

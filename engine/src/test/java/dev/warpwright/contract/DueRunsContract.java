@@ -31,6 +31,8 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Who takes up which runs, how often, and which nobody takes up. */
 public abstract class DueRunsContract extends RetentionContract {
@@ -325,23 +327,72 @@ public abstract class DueRunsContract extends RetentionContract {
     assertFalse(store.signal(run, second, soon()));
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"})
+  @Tag("A112")
+  @Tag("F35")
+  void a_run_is_due_when_a_child_that_it_awaits_has_ended_and_not_before(RunStatus end) {
+    for (boolean early : List.of(true, false)) {
+      RunKey child = run((early ? "e" : "l").repeat(128));
+      RunKey parent = run("parent-" + early);
+      Standing awaits =
+          new Standing(
+              RunStatus.WAITING, Optional.empty(), Set.of(), Set.of("another", child.runId()));
+      Writer ofParent = create(store, parent);
+      Writer ofChild = create(store, child);
+      if (early) {
+        end(child, ofChild, end, parent);
+      }
+      store.append(new Append(parent, 1, ofParent, NOON, List.of(step(1)), awaits), soon());
+      store.release(parent, ofParent);
+      if (!early) {
+        assertEquals(awaits, listed(parent).standing());
+        assertEquals(List.of(), takeDue(5, "agent"));
+        end(child, ofChild, end, parent);
+      }
+      store.release(child, ofChild);
+      assertEquals(List.of(parent.runId()), takeDue(5, "agent"));
+    }
+  }
+
+  private void end(RunKey child, Writer owner, RunStatus status, RunKey parent) {
+    Append end =
+        new Append(
+            child,
+            1,
+            owner,
+            NOON,
+            List.of(step(1)),
+            Standing.of(status),
+            Optional.of(parent.runId()));
+    store.append(end, soon());
+  }
+
   @Test
   @Tag("A112")
-  void the_end_of_a_child_with_the_longest_id_can_be_told() {
-    RunKey run = run("r1");
-    create(store, run);
-    String longest = Signal.ofEnd("c".repeat(128));
-    Signal told = signal(longest, longest);
+  void the_end_of_a_child_is_nothing_to_a_parent_that_does_not_await_it_or_is_not_there() {
+    RunKey parent = run("parent");
+    RunKey child = run("child");
+    Writer ofParent = create(store, parent);
+    Writer ofChild = create(store, child);
+    Standing waiting =
+        new Standing(RunStatus.WAITING, Optional.empty(), Set.of(child.runId()), Set.of("other"));
+    store.append(new Append(parent, 1, ofParent, NOON, List.of(step(1)), waiting), soon());
+    store.release(parent, ofParent);
 
-    assertTrue(store.signal(run, told, soon()));
-    assertEquals(List.of(told), store.signals(run, soon()));
+    end(child, ofChild, RunStatus.COMPLETED, parent);
+    RunKey orphan = run("orphan");
+    end(orphan, create(store, orphan), RunStatus.COMPLETED, run("nobody"));
+
+    assertEquals(List.of(), takeDue(5, "agent"));
+    assertEquals(waiting, listed(parent).standing());
   }
 
   @Test
   @Tag("A112")
   void a_run_is_due_when_a_signal_is_there_that_it_awaits_and_not_for_others() {
     Standing awaits =
-        new Standing(RunStatus.WAITING, Optional.empty(), Set.of("go on & on", "x y"));
+        new Standing(RunStatus.WAITING, Optional.empty(), Set.of("go on & on", "x y"), Set.of());
     for (boolean early : List.of(true, false)) {
       RunKey run = run("early-" + early);
       Writer owner = create(store, run);

@@ -114,6 +114,7 @@ public abstract class RunStoreContract extends DueRunsContract {
   }
 
   @Test
+  @Tag("C43")
   @Tag("A3")
   @Tag("A118")
   void an_append_at_another_sequence_is_refused_and_changes_nothing() {
@@ -142,6 +143,7 @@ public abstract class RunStoreContract extends DueRunsContract {
   }
 
   @Test
+  @Tag("C43")
   @Tag("A3")
   void of_appends_at_the_same_sequence_one_takes_place_as_a_whole() throws Exception {
     RunKey run = run("r1");
@@ -262,6 +264,7 @@ public abstract class RunStoreContract extends DueRunsContract {
   }
 
   @Test
+  @Tag("C43")
   @Tag("A104")
   void of_a_hundred_who_claim_a_key_one_wins_and_the_others_learn_its_run() throws Exception {
     List<Callable<Claim>> claimers =
@@ -329,6 +332,7 @@ public abstract class RunStoreContract extends DueRunsContract {
   }
 
   @Test
+  @Tag("C43")
   @Tag("A117")
   void runs_and_keys_of_one_scope_are_invisible_to_every_other() {
     List<RunScope> scopes = new ArrayList<>();

@@ -550,7 +550,7 @@ final class BatchTest {
       done = progress.done();
     }
     BatchProgress last = told.getLast();
-    assertEquals(new BatchProgress(10, 0, 9, 0, 1, 0, report.usage()), last);
+    assertEquals(new BatchProgress(10, 0, 9, 0, 1, 0, report.usage(), report.cost()), last);
     assertEquals(0, last.pending());
     assertEquals(90, last.usage().input().tokens());
   }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.warpwright.agent.MortalStore;
+import dev.warpwright.agent.OnTimeout;
+import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ApprovalDecision;
@@ -15,19 +17,21 @@ import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
+import dev.warpwright.run.RunSummary;
 import dev.warpwright.run.Runs;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
 import dev.warpwright.tool.EffectClass;
-import dev.warpwright.tool.Reconciler.Finding;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,8 +50,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(300)
 final class FlowCrashMatrixTest {
-  private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "run-1");
   private static final Duration DAY = Duration.ofDays(1);
+  private static final Duration LIFE = Duration.ofDays(3);
 
   /** Effects by the key under which they were made, and how often each; outlives every process. */
   static final class World {
@@ -62,8 +66,8 @@ final class FlowCrashMatrixTest {
       return effects.containsKey(key);
     }
 
-    Finding find(String key, String name) {
-      return has(key) ? new Finding.Executed(Json.of(name + "!")) : new Finding.NotExecuted();
+    StepFinding find(String key, String name) {
+      return has(key) ? StepFinding.succeeded(name + "!") : StepFinding.notExecuted();
     }
   }
 
@@ -71,8 +75,13 @@ final class FlowCrashMatrixTest {
    * A flow and what is done from outside while it waits.
    *
    * @param cancelled whether it is cancelled when it waits for the first time
+   * @param policy of the flow
    */
-  record Scenario(String name, Script script, boolean cancelled) {
+  record Scenario(String name, Script script, boolean cancelled, RunPolicy policy) {
+    Scenario(String name, Script script, boolean cancelled) {
+      this(name, script, cancelled, RunPolicy.NONE);
+    }
+
     @Override
     public String toString() {
       return name;
@@ -80,7 +89,7 @@ final class FlowCrashMatrixTest {
   }
 
   interface Script {
-    String run(FlowContext ctx, World world) throws Exception;
+    String run(FlowContext ctx, World world, String in) throws Exception;
   }
 
   private static String step(FlowContext ctx, World world, String name, StepOptions options) {
@@ -95,7 +104,7 @@ final class FlowCrashMatrixTest {
     return List.of(
         new Scenario(
             "sequence",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               String all = step(ctx, world, "one", StepOptions.DEFAULT);
               all += step(ctx, world, "two", StepOptions.pure());
               for (int i = 0; i < 2; i++) {
@@ -106,7 +115,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "retries",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               Map<String, AtomicInteger> failures = world.effects;
               try {
                 return ctx.step(
@@ -126,7 +135,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "waits",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               Decision decision = ctx.approval("big", "subject", DAY);
               String word = ctx.awaitSignal("word", String.class);
               ctx.sleep(DAY);
@@ -139,7 +148,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "parallel",
-            (ctx, world) ->
+            (ctx, world, in) ->
                 String.join(
                     ",",
                     ctx.<String>parallel(
@@ -157,7 +166,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "failed branch",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               String caught = "";
               try {
                 var _ =
@@ -183,7 +192,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "once with reconciler",
-            (ctx, world) ->
+            (ctx, world, in) ->
                 step(
                     ctx,
                     world,
@@ -192,7 +201,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "compensation",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               ctx.compensate("undo one", world::act);
               String one = step(ctx, world, "one", StepOptions.once());
               ctx.compensate("undo two", world::act);
@@ -211,7 +220,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "failure",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               ctx.compensate("undo", world::act);
               try {
                 return ctx.step(
@@ -228,7 +237,7 @@ final class FlowCrashMatrixTest {
             false),
         new Scenario(
             "cancel",
-            (ctx, world) -> {
+            (ctx, world, in) -> {
               String one = step(ctx, world, "one", StepOptions.once());
               ctx.onCancel("undo one", world::act);
               ctx.onCancel("undo more", world::act);
@@ -237,7 +246,7 @@ final class FlowCrashMatrixTest {
             true),
         new Scenario(
             "cancel of branches",
-            (ctx, world) ->
+            (ctx, world, in) ->
                 String.join(
                     ",",
                     ctx.<String>parallel(
@@ -251,7 +260,29 @@ final class FlowCrashMatrixTest {
                               b.onCancel("undo second", world::act);
                               return b.awaitSignal("unsent", String.class);
                             }))),
-            true));
+            true),
+        new Scenario(
+            "timeout", FlowCrashMatrixTest::unending, false, RunPolicy.NONE.withTimeout(LIFE)),
+        new Scenario(
+            "timeout that cancels",
+            FlowCrashMatrixTest::unending,
+            false,
+            RunPolicy.NONE.withTimeout(LIFE).withOnTimeout(OnTimeout.CANCEL_REQUESTED)),
+        new Scenario(
+            "continuation",
+            (ctx, world, in) -> {
+              String all = in + step(ctx, world, "one", StepOptions.once());
+              return all.length() < 12 ? ctx.continueAs(all) : all;
+            },
+            false,
+            RunPolicy.NONE.withTimeout(LIFE)));
+  }
+
+  private static String unending(FlowContext ctx, World world, String in) {
+    String one = step(ctx, world, "one", StepOptions.once());
+    ctx.onCancel("undo one", world::act);
+    ctx.sleep(DAY);
+    return one + ctx.awaitSignal("unsent", String.class);
   }
 
   @ParameterizedTest
@@ -260,7 +291,10 @@ final class FlowCrashMatrixTest {
   @Tag("F10")
   @Tag("F14")
   @Tag("F29")
+  @Tag("F52")
+  @Tag("F54")
   @Tag("F55")
+  @Tag("F58")
   void a_crash_at_any_write_loses_nothing_and_does_nothing_twice(Scenario scenario) {
     Life undisturbed = new Life(scenario);
     int writes = undisturbed.live(0, false);
@@ -306,7 +340,13 @@ final class FlowCrashMatrixTest {
     Life(Scenario scenario) {
       this.scenario = scenario;
       this.flow =
-          Flow.of("f", String.class, String.class, (ctx, in) -> scenario.script().run(ctx, world));
+          Flow.builder(
+                  "f",
+                  String.class,
+                  String.class,
+                  (ctx, in) -> scenario.script().run(ctx, world, in))
+              .policy(scenario.policy())
+              .build();
     }
 
     /** One process that drives the run as far as it gets; returns its number of writes. */
@@ -324,6 +364,9 @@ final class FlowCrashMatrixTest {
       for (int patience = 0; patience < 20; patience++) {
         FlowResult<String> result =
             flows.run(FlowRequest.builder(flow, "in").runId("run-1").idempotencyKey("key").build());
+        while (result.continuedAs().isPresent()) {
+          result = flows.resume(flow, result.continuedAs().get());
+        }
         if (result.state().isTerminal() || result.status() == RunStatus.FAILED) {
           return;
         }
@@ -336,18 +379,20 @@ final class FlowCrashMatrixTest {
     private void actFromOutside(RunState state) {
       Runs runs = Runs.in(store, time);
       if (scenario.cancelled() && state.status() == RunStatus.WAITING) {
-        var _ = runs.cancel(RUN);
+        var _ = runs.cancel(state.run());
         return;
       }
       switch (state.status()) {
         case WAITING_APPROVAL ->
             state
                 .pendingApprovals()
-                .forEach(ask -> runs.decide(RUN, ApprovalDecision.approve(ask.requestId())));
+                .forEach(
+                    ask -> runs.decide(state.run(), ApprovalDecision.approve(ask.requestId())));
         case NEEDS_RECONCILIATION -> decide(runs, state);
         case WAITING -> {
           if (state.standing().signals().contains("word")) {
-            Flows.on(TaskTree.builder().time(time).build(), store).signal(RUN, "word", "yes", "s1");
+            Flows.on(TaskTree.builder().time(time).build(), store)
+                .signal(state.run(), "word", "yes", "s1");
           } else {
             time.advance(DAY);
           }
@@ -363,7 +408,7 @@ final class FlowCrashMatrixTest {
       assertEquals(EffectClass.ONCE, intent.effect());
       boolean done = world.has(intent.key());
       runs.reconcile(
-          RUN,
+          state.run(),
           new ToolReconciled(
               step.position(),
               intent.key(),
@@ -372,13 +417,26 @@ final class FlowCrashMatrixTest {
               "ann"));
     }
 
+    /** Of the run, or the last one in which it goes on. */
     RunState state() {
-      return RunState.of(store.load(RUN, 1, Deadline.never()));
+      return RunState.of(store.load(runs().getLast(), 1, Deadline.never()));
+    }
+
+    /** All runs of the store, in the order in which they began. */
+    List<RunKey> runs() {
+      return store.list(RunQuery.all(RunScope.DEFAULT), Deadline.never()).stream()
+          .map(RunSummary::run)
+          .sorted(Comparator.comparing(RunKey::runId))
+          .toList();
+    }
+
+    private List<LoggedEvent> log() {
+      return runs().stream().flatMap(run -> store.load(run, 1, Deadline.never()).stream()).toList();
     }
 
     /** Every effect of a step that must not be repeated was made at most once. */
     void assertOnce(String what) {
-      store.load(RUN, 1, Deadline.never()).stream()
+      log().stream()
           .map(LoggedEvent::event)
           .filter(FlowEvent.FlowStepStarted.class::isInstance)
           .map(FlowEvent.FlowStepStarted.class::cast)
@@ -395,13 +453,13 @@ final class FlowCrashMatrixTest {
      */
     Map<String, List<String>> story() {
       Map<String, List<String>> story = new TreeMap<>();
-      for (LoggedEvent logged : store.load(RUN, 1, Deadline.never())) {
-        tell(logged.event(), story);
+      for (LoggedEvent logged : log()) {
+        tell(logged.run().runId(), logged.event(), story);
       }
       return story;
     }
 
-    private static void tell(RunEvent event, Map<String, List<String>> story) {
+    private static void tell(String run, RunEvent event, Map<String, List<String>> story) {
       String line =
           switch (event) {
             case FlowEvent.FlowStepStarted e -> null; // may be repeated
@@ -417,7 +475,7 @@ final class FlowCrashMatrixTest {
             case RunEvent.RunSuspended e -> null; // may be repeated, and over less
             case RunEvent.RunResumed e -> null;
             case RunEvent.RunFailed e -> "failed " + e.kind() + e.position();
-            case RunEvent.RunCompleted e -> "completed " + e.output();
+            case RunEvent.RunCompleted e -> "completed " + e.output() + e.continuedAs();
             case RunEvent e -> e.getClass().getSimpleName();
           };
       String position =
@@ -427,7 +485,7 @@ final class FlowCrashMatrixTest {
             default -> "";
           };
       if (line != null) {
-        List<String> lines = story.computeIfAbsent(position, p -> new ArrayList<>());
+        List<String> lines = story.computeIfAbsent(run + " " + position, p -> new ArrayList<>());
         if (lines.isEmpty() || !lines.getLast().equals(line) || !line.startsWith("failed ")) {
           lines.add(line); // a failed run was resumed, to fail again
         }

@@ -99,7 +99,10 @@ final class FlowForkTest {
   @Tag("F74")
   void a_fork_goes_on_from_any_event_at_which_nothing_is_under_way(Scenario scenario) {
     Flow<String, String> flow =
-        Flow.of("f", String.class, String.class, (ctx, in) -> scenario.script().run(ctx, world));
+        Flow.builder(
+                "f", String.class, String.class, (ctx, in) -> scenario.script().run(ctx, world, in))
+            .policy(scenario.policy())
+            .build();
     RunKey source = flows.enqueue(FlowRequest.builder(flow, "in").idempotencyKey("key").build());
     RunState end = drive(flow, source, scenario.cancelled());
     List<LoggedEvent> original = log(source);

@@ -56,6 +56,13 @@ final class FlowReplayTest {
     return Flow.of("f", String.class, String.class, body);
   }
 
+  private static Flow<String, String> flow(Scenario scenario, World world) {
+    return Flow.builder(
+            "f", String.class, String.class, (ctx, in) -> scenario.script().run(ctx, world, in))
+        .policy(scenario.policy())
+        .build();
+  }
+
   private List<LoggedEvent> log(RunKey run) {
     return store.load(run, 1, Deadline.never());
   }
@@ -72,7 +79,7 @@ final class FlowReplayTest {
   @Tag("F71")
   void every_run_replays_and_so_does_each_part_of_it(Scenario scenario) {
     World world = new World();
-    Flow<String, String> flow = flow((ctx, in) -> scenario.script().run(ctx, world));
+    Flow<String, String> flow = flow(scenario, world);
     drive(scenario, flow, store, 0, false);
     Map<String, Integer> effects = effects(world);
     List<LoggedEvent> log = log(RUN);
@@ -92,7 +99,7 @@ final class FlowReplayTest {
     for (int write = 1; died; write++) {
       for (boolean afterIt : new boolean[] {false, true}) {
         World world = new World();
-        Flow<String, String> flow = flow((ctx, in) -> scenario.script().run(ctx, world));
+        Flow<String, String> flow = flow(scenario, world);
         RunStore own = RunStore.inMemory(time);
         died = drive(scenario, flow, own, write, afterIt);
         drive(scenario, flow, own, 0, false);
@@ -364,5 +371,21 @@ final class FlowReplayTest {
     assertEquals(RunStatus.COMPLETED, flows.resume(flow(body), fork).status());
     assertEquals(Optional.empty(), replay(log(fork), flow(body)));
     assertEquals(Optional.empty(), replay(RunExport.read(RunExport.write(log(run))), flow(body)));
+  }
+
+  @Test
+  @Tag("F71")
+  void a_run_that_goes_on_in_another_one_replays() {
+    FlowBody<String, String> body =
+        (ctx, in) ->
+            in.length() < 3 ? ctx.continueAs(in + step(ctx, "a").charAt(0)) : step(ctx, "b");
+    RunKey run = ran(body);
+    RunKey next =
+        new RunKey(run.scope(), runs.state(run).orElseThrow().continuedAs().orElseThrow());
+    assertEquals(RunStatus.COMPLETED, flows.resume(flow(body), next).status());
+    assertEquals(Optional.empty(), replay(log(run), flow(body)));
+    assertEquals(Optional.empty(), replay(log(next), flow(body)));
+    ReplayDifference ended = difference(run, (ctx, in) -> step(ctx, "a"));
+    assertEquals(log(run).size(), ended.sequence());
   }
 }

@@ -34,7 +34,6 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
 import dev.warpwright.tool.OutcomeUnknownException;
-import dev.warpwright.tool.Reconciler.Finding;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -211,6 +210,7 @@ final class FlowRulesTest {
   }
 
   @Test
+  @Tag("C45")
   @Tag("F26")
   @Tag("F29")
   @Tag("F31")
@@ -657,7 +657,7 @@ final class FlowRulesTest {
                 ctx.step(
                     "one",
                     String.class,
-                    StepOptions.once().reconciler(key -> new Finding.NotExecuted()),
+                    StepOptions.once().reconciler(key -> StepFinding.notExecuted()),
                     s -> {
                       effects.add("run");
                       throw new OutcomeUnknownException(new IllegalStateException("who knows"));

@@ -186,8 +186,7 @@ final class GoldenEvents {
         Optional.empty(),
         Optional.empty(),
         Optional.of("parent-1"),
-        handoff,
-        Optional.empty());
+        handoff);
   }
 
   static Map<String, RunEvent> all() {
@@ -235,7 +234,6 @@ final class GoldenEvents {
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty(),
             Optional.empty()));
     events.put(
         "RunStarted-imported",
@@ -253,7 +251,6 @@ final class GoldenEvents {
             Map.of(),
             Optional.empty(),
             true,
-            Optional.empty(),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
@@ -277,7 +274,6 @@ final class GoldenEvents {
                     Optional.of("sha256:00ff"))),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty(),
             Optional.empty()));
     events.put("RunStarted-child", from(Optional.empty()));
     events.put(
@@ -298,6 +294,7 @@ final class GoldenEvents {
             Map.of(),
             Optional.empty(),
             false,
+            Optional.empty(),
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
@@ -720,7 +717,23 @@ final class GoldenEvents {
             ARGUMENTS,
             Map.of(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty()));
+    events.put(
+        "RunStarted-life",
+        RunEvent.RunStarted.ofFlow(
+            "checkout",
+            "2",
+            Map.of("input", "sha256:aa"),
+            Optional.empty(),
+            ARGUMENTS,
+            Map.of(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.RunStarted.Life(
+                    Optional.of(Duration.ofDays(30)), true, Optional.of("run-1")))));
+    events.put("RunCompleted-continued", RunEvent.RunCompleted.continuedAs("run-1.2"));
     events.put("RunCompleted-flow", new RunEvent.RunCompleted(Json.parse("{\"a\":1.50}")));
     events.put(
         "RunFailed-flow",

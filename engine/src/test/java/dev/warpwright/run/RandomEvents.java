@@ -81,6 +81,7 @@ final class RandomEvents {
               optional(this::json),
               optional(this::text),
               optional(() -> new RunEvent.RunStarted.HandedOver(text(), text(), map())),
+              optional(this::life),
               optional(this::fork));
       case 1 -> new RunEvent.StepStarted(random.nextInt(), random.nextInt());
       case 2 -> new RunEvent.RouteBound(random.nextInt(), target(), decision());
@@ -147,7 +148,8 @@ final class RandomEvents {
               random.nextInt(),
               usage(),
               optional(this::json),
-              optional(() -> one(ObjectMode.values())));
+              optional(() -> one(ObjectMode.values())),
+              optional(this::text));
       case 12 -> failed();
       case 13 ->
           new RunEvent.CancelRequested(
@@ -193,6 +195,11 @@ final class RandomEvents {
               list(this::attempt));
       default -> flowEvent(type - 22);
     };
+  }
+
+  private RunEvent.RunStarted.Life life() {
+    return new RunEvent.RunStarted.Life(
+        optional(this::duration), random.nextBoolean(), optional(this::text));
   }
 
   private RunEvent.RunTimedOut timedOut() {

@@ -273,7 +273,7 @@ final class RunLogTest {
             Writer.outside("ann"),
             clock.now(),
             List.of(cancel),
-            new Standing(RunStatus.CANCEL_REQUESTED, Optional.of(clock.now()), Set.of())),
+            new Standing(RunStatus.CANCEL_REQUESTED, Optional.of(clock.now()), Set.of(), Set.of())),
         Deadline.never());
   }
 

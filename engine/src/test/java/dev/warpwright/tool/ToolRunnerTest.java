@@ -394,6 +394,7 @@ final class ToolRunnerTest {
   }
 
   @Test
+  @Tag("FR-E03")
   @Tag("A46")
   @Tag("A55")
   void aToolThatMustNotBeRepeatedHasAnUnknownOutcomeWhenItTimesOut() throws Exception {
@@ -409,6 +410,7 @@ final class ToolRunnerTest {
   }
 
   @Test
+  @Tag("FR-E03")
   @Tag("A46")
   @Tag("A55")
   void aRepeatableToolIsRunOnceMoreWithTheSameKeyAndIsThenUnknown() throws Exception {

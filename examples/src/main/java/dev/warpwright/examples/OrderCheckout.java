@@ -6,8 +6,8 @@ import dev.warpwright.flow.FlowContext;
 import dev.warpwright.flow.FlowRequest;
 import dev.warpwright.flow.FlowResult;
 import dev.warpwright.flow.Flows;
+import dev.warpwright.flow.StepFinding;
 import dev.warpwright.flow.StepOptions;
-import dev.warpwright.model.Json;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
@@ -17,7 +17,6 @@ import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.tool.JsonType;
-import dev.warpwright.tool.Reconciler.Finding;
 import java.io.PrintStream;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
@@ -88,10 +87,8 @@ final class OrderCheckout {
     return new Receipt(order.id(), "shipped, approved by " + decision.decidedBy().orElseThrow());
   }
 
-  private Finding statement(String key) {
-    return outside.find(key).isPresent()
-        ? new Finding.Executed(Json.of(null))
-        : new Finding.NotExecuted();
+  private StepFinding statement(String key) {
+    return outside.find(key).isPresent() ? StepFinding.succeeded() : StepFinding.notExecuted();
   }
 
   private void ship(String key, Order order) {

@@ -19,6 +19,7 @@ import dev.warpwright.control.CircuitPolicy;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.examples.ConfigurationPage.Row;
+import dev.warpwright.flow.FailurePolicy;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.run.RunScope;
@@ -94,6 +95,7 @@ final class ConfigurationPageTest {
           Map.entry("RunScope.DEFAULT", RunScope.DEFAULT),
           Map.entry("Invocation.DEFAULT", Invocation.DEFAULT),
           Map.entry("RunPolicy.NONE", RunPolicy.NONE),
+          Map.entry("FailurePolicy.CONTINUE", FailurePolicy.CONTINUE),
           Map.entry("HookFailurePolicy.IGNORE", HookFailurePolicy.IGNORE),
           Map.entry("MethodHandles.publicLookup()", MethodHandles.publicLookup()));
 

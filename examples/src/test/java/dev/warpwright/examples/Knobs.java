@@ -31,6 +31,7 @@ import dev.warpwright.cost.CostAccounting;
 import dev.warpwright.cost.ModelCatalog;
 import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.flow.Batch;
+import dev.warpwright.flow.FailurePolicy;
 import dev.warpwright.flow.Flow;
 import dev.warpwright.flow.FlowRequest;
 import dev.warpwright.flow.Flows;
@@ -105,6 +106,7 @@ final class Knobs {
     types.put("Flow.Builder", flow());
     types.put("FlowRequest.Builder", flowRequest());
     types.put("Batch", batch());
+    types.put("FailurePolicy", failurePolicy());
     types.put("TaskTree.Builder", taskTree());
     types.put("AdapterBuilder", adapter());
     types.put("OpenAi.Builder", openAi());
@@ -398,7 +400,18 @@ final class Knobs {
         new Knob.Defaults()
             .field("metadata/1", "metadataOf")
             .field("invocation/1", "invocationOf")
+            .field("onFailure/1", "failures")
             .field("onProgress/1", "listener"));
+  }
+
+  private static List<Knob> failurePolicy() {
+    return Knob.ofBuilder(
+        FailurePolicy.class,
+        FailurePolicy::stopStarting,
+        policy -> {},
+        new Knob.Defaults()
+            .field("maxFailures/1", "most")
+            .field("maxFailureFraction/1", "mostFraction"));
   }
 
   private static List<Knob> taskTree() {

@@ -1,5 +1,7 @@
 package dev.warpwright.bench.durable;
 
+import dev.warpwright.bench.load.Load;
+import dev.warpwright.bench.load.Meter;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.Append;

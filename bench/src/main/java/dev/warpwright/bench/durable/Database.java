@@ -60,14 +60,22 @@ final class Database implements AutoCloseable {
 
   /** Opens the store on it; what was written before is there, except in memory. */
   RunStore open() {
+    return open(kind, url, "bench");
+  }
+
+  /**
+   * Opens a store in any process.
+   *
+   * @param kind of what kind
+   * @param url of its database
+   * @param owner the store's name
+   */
+  static RunStore open(StoreKind kind, String url, String owner) {
     return switch (kind) {
       case MEMORY -> RunStore.inMemory();
       case H2_POWER, H2_PROCESS, H2_RELAXED ->
-          JdbcRunStore.builder(url)
-              .durability(kind.durability().orElseThrow())
-              .owner("bench")
-              .open();
-      case POSTGRES -> JdbcRunStore.builder(PostgresServer.source(url)).owner("bench").open();
+          JdbcRunStore.builder(url).durability(kind.durability().orElseThrow()).owner(owner).open();
+      case POSTGRES -> JdbcRunStore.builder(PostgresServer.source(url)).owner(owner).open();
     };
   }
 

@@ -1,26 +1,32 @@
 package dev.warpwright.bench.durable;
 
-import dev.warpwright.agent.Agents;
 import dev.warpwright.bench.durable.LoadOptions.What;
+import dev.warpwright.bench.load.Environment;
+import dev.warpwright.bench.load.Load;
+import dev.warpwright.bench.load.Meter;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.tool.EffectClass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * How many durable steps a second there are, and how far that is from what the database can do and
  * from a peer: all in one run, on one machine, each measurement in a fresh database.
  *
  * <ul>
- *   <li>{@code runs}: agents with a model that answers at once and trivial tools, so many at the
+ *   <li>{@code agents}: agents with a model that answers at once and trivial tools, so many at the
  *       same time, each caller one after the other. A step is a model's answer and a tool's
  *       outcome, both durable; {@code PURE} tools have no intent in the log, {@code ONCE} tools
  *       have. The ratio is to the peer's steps, once counted in steps, once in outcomes.
+ *   <li>{@code flows}: flows of trivial steps, each one outcome; {@code LOGGED} steps have an
+ *       intent besides. The ratio is to the peer's steps.
  *   <li>{@code appends}: one event at a time on the store's port. The ratio is to {@code raw} of
  *       the same rows.
  *   <li>{@code raw}: the fenced batch insert on one connection, with group commit and nothing else;
@@ -69,7 +75,8 @@ public final class DurableLoad {
           case DBOS -> dbos(callers);
           case RAW -> raw(callers);
           case APPENDS -> appends(callers);
-          case RUNS -> runs(callers);
+          case FLOWS -> flows(callers);
+          case AGENTS -> agents(callers);
         }
       }
     }
@@ -81,11 +88,7 @@ public final class DurableLoad {
   }
 
   private Map<String, String> environment() throws IOException, SQLException {
-    Map<String, String> environment = new LinkedHashMap<>();
-    environment.put("time", Instant.now().toString());
-    environment.put("java", System.getProperty("java.vm.version"));
-    environment.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
-    environment.put("processors", String.valueOf(Runtime.getRuntime().availableProcessors()));
+    Map<String, String> environment = Environment.here();
     environment.put("stepsOfRun", String.valueOf(options.steps()));
     environment.put("seconds", String.valueOf(options.seconds()));
     if (servers.isStarted()) {
@@ -94,38 +97,55 @@ public final class DurableLoad {
     return environment;
   }
 
-  private void runs(int callers) throws Exception {
+  private void agents(int callers) throws Exception {
     for (StoreKind kind : options.stores()) {
       for (EffectClass effect : List.of(EffectClass.PURE, EffectClass.ONCE)) {
         Meter meter = new Meter();
         try (Database database = Database.fresh(kind, servers);
             RunStore store = database.open();
             TrivialAgent trivial = TrivialAgent.of(options.steps(), effect, meter::unit)) {
-          Agents agents = trivial.on(store);
           measure(
-              new Subject(What.RUNS, effect.toString(), database, callers),
+              new Subject(What.AGENTS, effect.toString(), database, callers),
               meter,
-              number -> kind == StoreKind.MEMORY ? inMemory(trivial) : () -> trivial.run(agents));
+              number -> repeating(kind, store, trivial::on, trivial::run));
+        }
+      }
+    }
+  }
+
+  private void flows(int callers) throws Exception {
+    for (StoreKind kind : options.stores()) {
+      for (TrivialFlow.Intent intent : TrivialFlow.Intent.values()) {
+        Meter meter = new Meter();
+        try (Database database = Database.fresh(kind, servers);
+            RunStore store = database.open()) {
+          TrivialFlow trivial = new TrivialFlow(options.steps(), intent, meter::unit);
+          measure(
+              new Subject(What.FLOWS, intent.toString(), database, callers),
+              meter,
+              number -> repeating(kind, store, trivial::on, trivial::run));
         }
       }
     }
   }
 
   /**
-   * A store in memory keeps what has ended: a caller takes a new one before that costs anything.
+   * A caller that begins one run after the other. A store in memory keeps what has ended: there, it
+   * takes a new one before that costs anything.
    */
-  private static Load.Call inMemory(TrivialAgent trivial) {
+  private static <R> Load.Call repeating(
+      StoreKind kind, RunStore store, Function<RunStore, R> opened, Consumer<R> run) {
     return new Load.Call() {
       private static final int MAX_RUNS = 100;
       private int runs;
-      private Agents agents = trivial.on(RunStore.inMemory());
+      private R runner = opened.apply(store);
 
       @Override
       public void once() {
-        if (++runs % MAX_RUNS == 0) {
-          agents = trivial.on(RunStore.inMemory());
+        if (kind == StoreKind.MEMORY && runs++ % MAX_RUNS == 0) {
+          runner = opened.apply(RunStore.inMemory());
         }
-        trivial.run(agents);
+        run.accept(runner);
       }
     };
   }
@@ -177,13 +197,15 @@ public final class DurableLoad {
 
   /** A step of an agent is the outcome of a tool and that of the model call which asked for it. */
   private double outcomesPerUnit(What what) {
-    return what == What.RUNS ? (2.0 * options.steps() + 1) / options.steps() : 1;
+    return what == What.AGENTS ? (2.0 * options.steps() + 1) / options.steps() : 1;
   }
 
   private record Subject(What what, String variant, Database database, int callers) {}
 
   private void measure(Subject subject, Meter meter, Load.Caller work) throws Exception {
-    Load.Outcome outcome = options.load().run(subject.callers(), meter, work, subject.database());
+    Load.Outcome<Database.Counters> outcome =
+        options.load().run(subject.callers(), meter, work, subject.database()::counters);
+    Database.Counters counted = outcome.after().since(outcome.before());
     Figure figure =
         new Figure(
             subject.what(),
@@ -194,11 +216,17 @@ public final class DurableLoad {
             outcomesPerUnit(subject.what()),
             outcome.p50(),
             outcome.p99(),
-            outcome.perUnit(outcome.counted().commits()),
-            outcome.perUnit(outcome.counted().walBytes()));
+            perUnit(counted.commits(), outcome.units()),
+            perUnit(counted.walBytes(), outcome.units()));
     figures.add(figure);
     System.out.printf(
         "%s %s %s, %d callers: %.0f/s%n",
         figure.what(), figure.variant(), figure.store(), figure.callers(), figure.perSecond());
+  }
+
+  private static OptionalDouble perUnit(OptionalLong count, long units) {
+    return count.isPresent() && units > 0
+        ? OptionalDouble.of(count.getAsLong() / (double) units)
+        : OptionalDouble.empty();
   }
 }

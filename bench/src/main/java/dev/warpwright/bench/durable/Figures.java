@@ -25,7 +25,8 @@ final class Figures {
    */
   private Optional<Figure> baseline(Figure figure) {
     return switch (figure.what()) {
-      case RUNS -> find(What.DBOS, figure.callers(), StoreKind.POSTGRES, DurableLoad.DBOS_VARIANT);
+      case AGENTS, FLOWS ->
+          find(What.DBOS, figure.callers(), StoreKind.POSTGRES, DurableLoad.DBOS_VARIANT);
       case APPENDS ->
           find(What.RAW, figure.callers(), figure.store(), RawLog.Rows.EVENTS_AND_RUN.toString());
       case RAW, DBOS -> Optional.empty();

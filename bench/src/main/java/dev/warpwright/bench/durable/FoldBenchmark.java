@@ -1,5 +1,7 @@
 package dev.warpwright.bench.durable;
 
+import dev.warpwright.bench.Measured;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEventCodec;
@@ -10,33 +12,17 @@ import dev.warpwright.run.Writer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
  * What it costs to make a state of a log. Baselines: going through the events and doing nothing,
  * and decoding them, which a load from a database does before.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(1)
-@Threads(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class FoldBenchmark {
+@Question(place = 13, value = "What does it cost to make a state of a log?", baseline = "look")
+public class FoldBenchmark extends Measured {
   private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "folded");
   private static final Writer OWNER = new Writer("bench#1", 1);
   private static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");

@@ -3,6 +3,7 @@ package dev.warpwright.bench.durable;
 import com.sun.management.ThreadMXBean;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.bench.load.Options;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
@@ -18,9 +19,9 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.EffectClass;
 import java.lang.management.ManagementFactory;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -48,16 +49,13 @@ public final class LinearCost {
    * @throws Exception if a measurement failed
    */
   public static void main(String[] arguments) throws Exception {
-    List<StoreKind> stores = List.of(StoreKind.MEMORY, StoreKind.H2_POWER, StoreKind.POSTGRES);
-    List<Integer> steps = List.of(10, 100, 1_000, 10_000);
-    for (int n = 0; n + 1 < arguments.length; n += 2) {
-      String[] values = arguments[n + 1].split(",", -1);
-      switch (arguments[n]) {
-        case "--store" -> stores = Arrays.stream(values).map(StoreKind::parse).toList();
-        case "--steps" -> steps = Arrays.stream(values).map(Integer::valueOf).toList();
-        default -> throw new IllegalArgumentException("There is no option " + arguments[n] + ".");
-      }
-    }
+    Options options = Options.parse(Set.of("--store", "--steps"), arguments);
+    List<StoreKind> stores =
+        options.list(
+            "--store",
+            StoreKind::parse,
+            List.of(StoreKind.MEMORY, StoreKind.H2_POWER, StoreKind.POSTGRES));
+    List<Integer> steps = options.numbers("--steps", 1, List.of(10, 100, 1_000, 10_000));
     try (Servers servers = new Servers()) {
       LinearCost cost = new LinearCost(servers);
       System.out.println(

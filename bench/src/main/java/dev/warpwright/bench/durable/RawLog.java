@@ -1,5 +1,7 @@
 package dev.warpwright.bench.durable;
 
+import dev.warpwright.bench.load.Load;
+import dev.warpwright.bench.load.Meter;
 import dev.warpwright.run.RunEventCodec;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;

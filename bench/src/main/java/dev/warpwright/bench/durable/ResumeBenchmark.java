@@ -2,6 +2,8 @@ package dev.warpwright.bench.durable;
 
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.bench.Measured;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
@@ -12,22 +14,12 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.tool.EffectClass;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Level;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What it costs to take up a run of 50 events whose driver is gone, which ends with the next answer
@@ -36,14 +28,11 @@ import org.openjdk.jmh.annotations.Warmup;
  *
  * <p>The aim is 2 ms.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Fork(value = 1, jvmArgsAppend = "-Djmh.executor=VIRTUAL")
-@Threads(1)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-public class ResumeBenchmark {
+@Question(
+    place = 12,
+    value = "What does it cost to take up a run whose driver is gone?",
+    baseline = "load")
+public class ResumeBenchmark extends Measured {
   private static final int EVENTS = 50;
   private static final int STEPS = 12; // as many as make 49 events or more
 

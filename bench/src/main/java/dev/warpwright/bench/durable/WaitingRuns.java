@@ -1,27 +1,19 @@
 package dev.warpwright.bench.durable;
 
-import com.sun.management.HotSpotDiagnosticMXBean;
-import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.bench.load.Heap;
+import dev.warpwright.bench.load.JavaProcess;
+import dev.warpwright.bench.load.Threads;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
-import dev.warpwright.store.jdbc.JdbcRunStore;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 
 /**
@@ -30,7 +22,6 @@ import java.util.stream.Stream;
  * them; and whether that later process finds them all.
  */
 public final class WaitingRuns {
-  private static final int AT_ONCE = 64;
   private static final int WARMUP_RUNS = 1_000;
   private static final int PAGE = 1_000;
 
@@ -78,48 +69,23 @@ public final class WaitingRuns {
 
   private static void start(TrivialAgent trivial, Agents agents, String tenant, int runs)
       throws Exception {
-    Semaphore places = new Semaphore(AT_ONCE);
-    List<Future<?>> begun = new ArrayList<>();
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (int n = 0; n < runs; n++) {
-        places.acquire();
-        begun.add(
-            threads.submit(
-                () -> {
-                  try {
-                    AgentResult result = agents.run(trivial.request(RunScope.of(tenant)));
-                    if (result.status() != RunStatus.WAITING_APPROVAL) {
-                      throw new IllegalStateException("A run is " + result.status());
-                    }
-                  } finally {
-                    places.release();
-                  }
-                }));
-      }
-      for (Future<?> each : begun) {
-        each.get();
-      }
-    }
+    AtOnce.each(
+        runs,
+        number -> {
+          AgentResult result = agents.run(trivial.request(RunScope.of(tenant)));
+          if (result.status() != RunStatus.WAITING_APPROVAL) {
+            throw new IllegalStateException("A run is " + result.status());
+          }
+        });
   }
 
   /** Starts another process on the database, which says what it found. */
   private static void restart(Database database, int runs)
       throws IOException, InterruptedException {
-    int exit =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Restarted.class.getName(),
-                database.kind().toString(),
-                database.url(),
-                String.valueOf(runs))
-            .inheritIO()
-            .start()
-            .waitFor();
-    if (exit != 0) {
-      throw new IllegalStateException("The process that was started afterwards failed: " + exit);
-    }
+    JavaProcess.run(
+        JavaProcess.of(
+                Restarted.class, database.kind().toString(), database.url(), String.valueOf(runs))
+            .redirectOutput(ProcessBuilder.Redirect.INHERIT));
   }
 
   /** The process that is started afterwards. */
@@ -130,7 +96,7 @@ public final class WaitingRuns {
       StoreKind kind = StoreKind.parse(arguments[0]);
       String url = arguments[1];
       int runs = Integer.parseInt(arguments[2]);
-      try (RunStore store = open(kind, url);
+      try (RunStore store = Database.open(kind, url, "restarted");
           TrivialAgent trivial = TrivialAgent.waiting()) {
         Agents agents = trivial.on(store);
         int found = waiting(agents);
@@ -139,15 +105,6 @@ public final class WaitingRuns {
         }
         print(kind, "started afterwards", found);
       }
-    }
-
-    private static RunStore open(StoreKind kind, String url) {
-      return kind.isH2()
-          ? JdbcRunStore.builder(url)
-              .durability(kind.durability().orElseThrow())
-              .owner("restarted")
-              .open()
-          : JdbcRunStore.builder(PostgresServer.source(url)).owner("restarted").open();
     }
 
     private static int waiting(Agents agents) {
@@ -170,26 +127,7 @@ public final class WaitingRuns {
 
   private static void print(StoreKind kind, String process, int runs) throws Exception {
     System.out.printf(
-        "| %s | %s | %d | %d | %.1f MB |%n", kind, process, runs, threads(), heap() / 1e6);
-  }
-
-  /** All threads, virtual ones too. */
-  private static long threads() throws IOException {
-    Path dump = Files.createTempDirectory("warpwright-bench").resolve("threads.json");
-    try {
-      ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
-          .dumpThreads(dump.toString(), ThreadDumpFormat.JSON);
-      return Files.readAllLines(dump).stream().filter(line -> line.contains("\"tid\":")).count();
-    } finally {
-      Files.deleteIfExists(dump);
-      Files.delete(dump.getParent());
-    }
-  }
-
-  private static long heap() {
-    for (int n = 0; n < 3; n++) {
-      System.gc();
-    }
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        "| %s | %s | %d | %d | %.1f MB |%n",
+        kind, process, runs, Threads.count(), Heap.used() / 1e6);
   }
 }

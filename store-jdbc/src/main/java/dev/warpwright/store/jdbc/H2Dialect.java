@@ -54,6 +54,9 @@ final class H2Dialect implements Dialect {
       Pattern.compile(
           "(?i);\\s*(AUTO_SERVER|FILE_LOCK|MODE|IGNORECASE|ACCESS_MODE_DATA|INIT)\\s*=");
 
+  /** Of pages. H2's own default grows with the heap; what is read again here, the system caches. */
+  private static final String CACHE_KIB = "4096";
+
   private final String url;
   private final JdbcRunStore.Durability durability;
   private final Optional<Path> file; // as H2 makes it, with its suffix
@@ -87,6 +90,7 @@ final class H2Dialect implements Dialect {
     }
     String full = withDefault(url, rest, "DB_CLOSE_ON_EXIT", "FALSE");
     full = withDefault(full, rest, "TRACE_LEVEL_FILE", "0"); // failures are thrown, and told once
+    full = withDefault(full, rest, "CACHE_SIZE", CACHE_KIB);
     this.url = withDefault(full, rest, "TRACE_LEVEL_SYSTEM_OUT", "0");
   }
 

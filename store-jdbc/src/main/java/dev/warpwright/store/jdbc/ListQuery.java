@@ -6,7 +6,6 @@ import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.RunSummary;
-import dev.warpwright.run.Standing;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -197,10 +196,8 @@ final class ListQuery {
         new RunKey(scope, row.getString(1)),
         row.getString(2),
         Optional.ofNullable(row.getString(3)),
-        new Standing(
-            RunStatus.valueOf(row.getString(4)),
-            Optional.ofNullable(row.getObject(5, Long.class)).map(Times::instant),
-            RunRow.decode(row.getString(11))),
+        RunRow.standing(
+            RunStatus.valueOf(row.getString(4)), row.getObject(5, Long.class), row.getString(11)),
         row.getLong(6),
         Times.instant(row.getLong(7)),
         Times.instant(row.getLong(8)),

@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -157,8 +158,18 @@ abstract sealed class Operation<T extends @Nullable Object> {
     final RunKey run;
 
     private OfRun(RunKey run) {
-      super(List.of(run));
+      this(run, Stream.empty());
+    }
+
+    /** Of one run, which other runs of its scope may have to do with. */
+    private OfRun(RunKey run, Stream<String> others) {
+      super(Stream.concat(Stream.of(run), others.map(id -> new RunKey(run.scope(), id))).toList());
       this.run = run;
+    }
+
+    @Override
+    String subject() {
+      return "the run " + run;
     }
   }
 
@@ -323,7 +334,9 @@ abstract sealed class Operation<T extends @Nullable Object> {
     private final long bytes;
 
     AppendEvents(Append append, long appendId) {
-      super(append.run());
+      super(
+          append.run(),
+          Stream.concat(append.parent().stream(), append.standing().children().stream()));
       this.append = append;
       this.timeNanos = Times.nanos(append.time());
       this.appendId = appendId;
@@ -348,7 +361,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     @Override
     boolean mayMeetOthers() {
-      return !append.writer().isOwner();
+      return !append.writer().isOwner() || runs.size() > 1;
     }
 
     @Override
@@ -388,6 +401,9 @@ abstract sealed class Operation<T extends @Nullable Object> {
                         .formatted(append.time(), run, Times.instant(row.updatedNanos()))));
       }
       Optional<Standing> standing = receiveSignals(session, row);
+      if (standing.isPresent() && hasAwaitedEnd(session)) {
+        standing = Optional.of(standing.get().dueAt(append.time()));
+      }
       if (standing.isEmpty()) {
         return conflict(
             "A signal of the run " + run + " is not there or was consumed; nothing was written.");
@@ -397,7 +413,31 @@ abstract sealed class Operation<T extends @Nullable Object> {
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
+      tellParent(session);
       return new Verdict.Done<>(null);
+    }
+
+    /** Whether a child run has ended that the run awaits. */
+    private boolean hasAwaitedEnd(JournalSession session) throws SQLException {
+      for (String child : append.standing().children()) {
+        Optional<RunRow> found = session.findRun(new RunKey(run.scope(), child));
+        if (found.isPresent() && found.get().standing().hasEnded()) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** Makes a parent due that awaits the end of this run. */
+    private void tellParent(JournalSession session) throws SQLException {
+      if (append.parent().isEmpty()) {
+        return;
+      }
+      RunKey parent = new RunKey(run.scope(), append.parent().get());
+      Optional<RunRow> found = session.findRun(parent);
+      if (found.isPresent() && found.get().standing().children().contains(run.runId())) {
+        session.update(parent, found.get(), found.get().dueAt(session.nowNanos(timeNanos)));
+      }
     }
 
     /** Consumes what it receives; empty if that is not there. What it awaits may be there. */
@@ -429,6 +469,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
     boolean isPlain() {
       return isProgress()
           && append.standing().signals().isEmpty()
+          && runs.size() == 1
           && append.events().stream().noneMatch(SignalReceived.class::isInstance);
     }
 

@@ -8,11 +8,11 @@ import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param id the internal id, which stands for scope and run id
  * @param sequence where its log ends
  * @param dueNanos from when on a driver may take it up that nobody owns
- * @param signals the names of those that make it due, encoded
+ * @param signals the names of those that make it due, and the children whose end does, encoded
  * @param owner its owner, who may be gone
  * @param ownership whose worker the owner's is
  * @param claims how often in a row it was taken up in vain
@@ -38,6 +38,8 @@ record RunRow(
     Ownership ownership,
     int claims,
     @Nullable String problem) {
+  private static final String CHILD = "!";
+
   /** Whose a run is, by the workers. */
   enum Ownership {
     /** Nobody's, or that of a worker whose epoch or lease has ended. */
@@ -63,7 +65,7 @@ record RunRow(
         sequence,
         standing.status(),
         nanos(standing),
-        encode(standing.signals()),
+        encode(standing),
         updatedNanos,
         owner,
         owner == null ? Ownership.NONE : Ownership.HERE,
@@ -75,30 +77,47 @@ record RunRow(
     return standing.due().map(Times::nanos).orElse(null);
   }
 
-  private static @Nullable String encode(Set<String> names) {
-    return names.isEmpty()
-        ? null
-        : names.stream()
-            .map(name -> URLEncoder.encode(name, UTF_8))
+  /** Names, and behind a mark, which no name begins with then, the ids of children. */
+  private static @Nullable String encode(Standing standing) {
+    String text =
+        Stream.concat(
+                standing.signals().stream().map(RunRow::encode),
+                standing.children().stream().map(child -> CHILD + encode(child)))
             .sorted()
             .collect(Collectors.joining(" "));
+    return text.isEmpty() ? null : text;
   }
 
-  /** The names of signals that a column has. */
-  static Set<String> decode(@Nullable String names) {
-    return names == null
-        ? Set.of()
-        : Arrays.stream(names.split(" "))
-            .map(name -> URLDecoder.decode(name, UTF_8))
-            .collect(Collectors.toUnmodifiableSet());
+  private static String encode(String name) {
+    return URLEncoder.encode(name, UTF_8);
+  }
+
+  /** Where a run stands, by the columns of its row. */
+  static Standing standing(RunStatus status, @Nullable Long dueNanos, @Nullable String signals) {
+    List<String> awaited = signals == null ? List.of() : List.of(signals.split(" "));
+    return new Standing(
+        status,
+        Optional.ofNullable(dueNanos).map(Times::instant),
+        awaited.stream()
+            .filter(text -> !text.startsWith(CHILD))
+            .map(RunRow::decode)
+            .collect(Collectors.toUnmodifiableSet()),
+        awaited.stream()
+            .filter(text -> text.startsWith(CHILD))
+            .map(text -> decode(text.substring(CHILD.length())))
+            .collect(Collectors.toUnmodifiableSet()));
+  }
+
+  private static String decode(String text) {
+    return URLDecoder.decode(text, UTF_8);
   }
 
   /** Where it stands. */
   Standing standing() {
-    return new Standing(status, Optional.ofNullable(dueNanos).map(Times::instant), decode(signals));
+    return standing(status, dueNanos, signals);
   }
 
-  /** After a signal came that it waits for. */
+  /** After something came that it waits for. */
   RunRow dueAt(long nanos) {
     Standing due = standing().dueAt(Times.instant(nanos));
     return new RunRow(
@@ -131,7 +150,7 @@ record RunRow(
         sequence + events,
         standing.status(),
         nanos(standing),
-        encode(standing.signals()),
+        encode(standing),
         timeNanos,
         owner,
         ownership,

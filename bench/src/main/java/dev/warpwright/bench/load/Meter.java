@@ -1,27 +1,36 @@
-package dev.warpwright.bench.durable;
+package dev.warpwright.bench.load;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts what is done and how long calls take. Thread-safe. */
-final class Meter {
+public final class Meter {
   private static final int SUB_BUCKETS = 16; // a bucket is at most a 16th wide
 
   private final LongAdder units = new LongAdder();
   private final AtomicLongArray latencies = new AtomicLongArray(64 * SUB_BUCKETS);
 
   /** One unit of work is done: a step, an append. */
-  void unit() {
+  public void unit() {
     units.increment();
   }
 
-  long units() {
+  /**
+   * How much is done.
+   *
+   * @return the count
+   */
+  public long units() {
     return units.sum();
   }
 
-  /** One call took so long. */
-  void took(long nanos) {
+  /**
+   * One call took so long.
+   *
+   * @param nanos how long
+   */
+  public void took(long nanos) {
     latencies.incrementAndGet(bucket(nanos));
   }
 
@@ -32,8 +41,13 @@ final class Meter {
     }
   }
 
-  /** The latency that a share of all calls did not exceed, to a sixteenth; zero without calls. */
-  Duration percentile(double share) {
+  /**
+   * The latency that a share of all calls did not exceed.
+   *
+   * @param share 0 to 1
+   * @return the latency, to a sixteenth; zero without calls
+   */
+  public Duration percentile(double share) {
     long all = 0;
     for (int i = 0; i < latencies.length(); i++) {
       all += latencies.get(i);

@@ -1,10 +1,8 @@
-package dev.warpwright.bench.durable;
+package dev.warpwright.bench.load;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalDouble;
-import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -18,48 +16,83 @@ import java.util.concurrent.TimeUnit;
  * @param warmup how long they go on before it counts
  * @param window how long it counts
  */
-record Load(Duration warmup, Duration window) {
+public record Load(Duration warmup, Duration window) {
   /** What a caller does again and again. */
-  interface Call {
+  @FunctionalInterface
+  public interface Call {
+    /**
+     * Does it.
+     *
+     * @throws Exception ends the load
+     */
     void once() throws Exception;
   }
 
   /** What each caller does. */
-  interface Caller {
+  @FunctionalInterface
+  public interface Caller {
+    /**
+     * Makes a caller ready.
+     *
+     * @param number which, from 0
+     * @return what it does
+     * @throws Exception ends the load
+     */
     Call caller(int number) throws Exception;
+  }
+
+  /**
+   * Something that counts by itself, read when the window opens and when it closes.
+   *
+   * @param <C> what it counts
+   */
+  @FunctionalInterface
+  public interface Counted<C> {
+    /**
+     * Reads it.
+     *
+     * @return the counts so far
+     * @throws Exception ends the load
+     */
+    C read() throws Exception;
   }
 
   /**
    * What came of it.
    *
+   * @param <C> what was counted besides
    * @param units how much was done
    * @param seconds in what time
    * @param p50 half of the calls took no longer
    * @param p99 99 of 100 calls took no longer
-   * @param counted what the database counted meanwhile
+   * @param before what was counted when the window opened
+   * @param after what was counted when it closed
    */
-  record Outcome(
-      long units, double seconds, Duration p50, Duration p99, Database.Counters counted) {
-    double perSecond() {
+  public record Outcome<C>(
+      long units, double seconds, Duration p50, Duration p99, C before, C after) {
+    /**
+     * How much was done in a second.
+     *
+     * @return the rate
+     */
+    public double perSecond() {
       return units / seconds;
-    }
-
-    OptionalDouble perUnit(OptionalLong count) {
-      return count.isPresent() && units > 0
-          ? OptionalDouble.of(count.getAsLong() / (double) units)
-          : OptionalDouble.empty();
     }
   }
 
   /**
    * Runs it.
    *
+   * @param <C> what is counted besides
    * @param callers how many at once
    * @param meter counts what is done
    * @param work what they do
-   * @param database on which
+   * @param counted what is counted besides
+   * @return what came of it
+   * @throws Exception if a caller failed
    */
-  Outcome run(int callers, Meter meter, Caller work, Database database) throws Exception {
+  public <C> Outcome<C> run(int callers, Meter meter, Caller work, Counted<C> counted)
+      throws Exception {
     List<Call> calls = new ArrayList<>(callers);
     for (int n = 0; n < callers; n++) {
       calls.add(work.caller(n));
@@ -72,20 +105,21 @@ record Load(Duration warmup, Duration window) {
       }
       try {
         Thread.sleep(warmup);
-        Database.Counters before = database.counters();
+        C before = counted.read();
         meter.clearLatencies();
         long begun = System.nanoTime();
         long unitsBefore = meter.units();
         Thread.sleep(window);
         long units = meter.units() - unitsBefore;
         double seconds = (System.nanoTime() - begun) / (double) TimeUnit.SECONDS.toNanos(1);
-        Outcome outcome =
-            new Outcome(
+        Outcome<C> outcome =
+            new Outcome<>(
                 units,
                 seconds,
                 meter.percentile(0.5),
                 meter.percentile(0.99),
-                database.counters().since(before));
+                before,
+                counted.read());
         stop.now = true;
         requireNoFailure(running);
         return outcome;
@@ -108,7 +142,7 @@ record Load(Duration warmup, Duration window) {
     return null;
   }
 
-  private static void requireNoFailure(List<Future<?>> callers) throws Exception {
+  private static void requireNoFailure(List<Future<?>> callers) throws InterruptedException {
     for (Future<?> caller : callers) {
       try {
         caller.get();

@@ -1,0 +1,99 @@
+package dev.warpwright.bench.report;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * The results of one class.
+ *
+ * @param place where it stands among the others
+ * @param name the class, without its package
+ * @param question what it answers
+ * @param baseline what the others are compared with, in words
+ * @param groups what stands beside each other
+ */
+record Chapter(int place, String name, String question, String baseline, List<Group> groups) {
+  /**
+   * What is compared with each other.
+   *
+   * @param title what tells it from other groups; empty if there is one
+   * @param baseline what the others are compared with, if it was measured
+   * @param rows all of it, the baseline first, then the quickest
+   */
+  record Group(String title, Optional<Row> baseline, List<Row> rows) {}
+
+  /**
+   * One of a group.
+   *
+   * @param label which
+   * @param result what was measured
+   */
+  record Row(String label, Result result) {}
+
+  /** Arranges the results of a class as its {@link Question} says. */
+  static Chapter of(String type, List<Result> results) {
+    String name = type.substring(type.lastIndexOf('.') + 1);
+    Optional<Question> question = question(type);
+    String by = question.map(Question::by).orElse("");
+    String baseline = question.map(Question::baseline).orElse("");
+    boolean methodsDiffer = results.stream().map(Result::method).distinct().count() > 1;
+    Map<String, List<Result>> groups = new LinkedHashMap<>();
+    for (Result result : results) {
+      String title = title(result, by, methodsDiffer);
+      groups.computeIfAbsent(title, each -> new ArrayList<>()).add(result);
+    }
+    return new Chapter(
+        question.map(Question::place).orElse(Integer.MAX_VALUE),
+        name,
+        question.map(Question::value).orElse(name),
+        Text.words(baseline),
+        groups.entrySet().stream()
+            .map(entry -> group(entry.getKey(), entry.getValue(), key(by), baseline))
+            .toList());
+  }
+
+  private static Optional<Question> question(String type) {
+    try {
+      return Optional.ofNullable(
+          Class.forName(type, false, Chapter.class.getClassLoader()).getAnnotation(Question.class));
+    } catch (ClassNotFoundException e) {
+      return Optional.empty(); // results of another version of the suite
+    }
+  }
+
+  private static Function<Result, String> key(String by) {
+    return by.isEmpty() ? Result::method : result -> result.params().getOrDefault(by, "");
+  }
+
+  private static String title(Result result, String by, boolean methodsDiffer) {
+    Map<String, String> others = new LinkedHashMap<>(result.params());
+    others.remove(by);
+    List<String> parts = new ArrayList<>();
+    if (!by.isEmpty() && methodsDiffer) {
+      parts.add(Text.words(result.method()));
+    }
+    if (!others.isEmpty()) {
+      parts.add(Text.words(others));
+    }
+    return String.join(", ", parts);
+  }
+
+  private static Group group(
+      String title, List<Result> results, Function<Result, String> key, String baseline) {
+    Comparator<Result> baselineFirst =
+        Comparator.comparing(result -> !key.apply(result).equals(baseline));
+    List<Row> rows =
+        results.stream()
+            .sorted(baselineFirst.thenComparingDouble(result -> result.nanos().median()))
+            .map(result -> new Row(Text.words(key.apply(result)), result))
+            .toList();
+    Optional<Row> first =
+        rows.stream().filter(row -> key.apply(row.result()).equals(baseline)).findFirst();
+    return new Group(title, first, rows);
+  }
+}
