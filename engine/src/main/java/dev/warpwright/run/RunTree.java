@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -129,7 +130,7 @@ final class RunTree {
     try {
       for (List<LoggedEvent> log : logs.reversed()) { // a run never without those below it
         RunKey run = log.getFirst().run();
-        store.adopt(log, standings.get(run), patience.get());
+        store.adopt(log, Objects.requireNonNull(standings.get(run)), patience.get());
         adopted.add(run);
       }
     } catch (RuntimeException | Error e) {
