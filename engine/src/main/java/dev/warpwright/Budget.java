@@ -57,6 +57,11 @@ final class Budget {
     record Over(Outcome<?> outcome) implements Result {}
   }
 
+  /** Whether a reservation is a task. */
+  boolean blocking() {
+    return store.blocking();
+  }
+
   Result reserve(TaskScope scope, Dispatch dispatch) {
     Optional<String> distrust = distrust();
     if (distrust.isPresent()) {

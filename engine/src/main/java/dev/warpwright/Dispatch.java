@@ -77,8 +77,13 @@ record Dispatch(
     }
   }
 
-  /** Whether the model is sure to end when it is interrupted; a failing declaration says no. */
+  /** Whether the model is sure to end when it is interrupted. */
   boolean honoursInterrupts() {
+    return honoursInterrupts(candidate);
+  }
+
+  /** Whether a model is sure to end when it is interrupted; a failing declaration says no. */
+  static boolean honoursInterrupts(Candidate candidate) {
     try {
       return candidate.model().honoursInterrupts();
     } catch (RuntimeException e) {

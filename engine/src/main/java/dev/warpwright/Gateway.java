@@ -67,9 +67,11 @@ import org.slf4j.LoggerFactory;
  * }
  *
  * <p>Building one contacts nothing. It is thread-safe and meant to live as long as the program; its
- * methods block and may be called from any thread. An interrupt of the calling thread cancels the
- * operation. No call of a model, tool or rule keeps a caller waiting beyond its deadline and the
- * {@link Builder#abandonGrace grace}.
+ * methods block and may be called from any thread; what a platform thread calls may be done on a
+ * virtual one, while it waits. An interrupt of the calling thread cancels the operation. No call of
+ * a model, tool or rule keeps a caller waiting beyond its deadline and the {@link
+ * Builder#abandonGrace grace}, but that of a model which {@linkplain
+ * dev.warpwright.model.LanguageModel#honoursInterrupts declares} to honour interrupts and does not.
  */
 public final class Gateway implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
@@ -164,7 +166,7 @@ public final class Gateway implements AutoCloseable {
    */
   public GenerateResult generate(GenerateRequest request) {
     requireMessages(request);
-    return text(open("generate", plan(request)), request);
+    return run("generate", plan(request), operation -> text(operation, request));
   }
 
   /**
@@ -191,7 +193,7 @@ public final class Gateway implements AutoCloseable {
   private GenerateResult text(Operation operation, GenerateRequest request) {
     ToolLoop loop;
     try (operation) {
-      loop = new ToolLoop(operation, request, settings.time());
+      loop = new ToolLoop(operation, request);
       loop.run();
       loop.showEnd();
     }
@@ -218,8 +220,10 @@ public final class Gateway implements AutoCloseable {
    */
   public <T> ObjectResult<T> generateObject(ObjectRequest<T> request) {
     requireMessages(request.request());
-    return object(
-        open("generateObject", plan(request.request(), Optional.of(request), false)), request);
+    return run(
+        "generateObject",
+        plan(request.request(), Optional.of(request), false),
+        operation -> object(operation, request));
   }
 
   /**
@@ -251,7 +255,7 @@ public final class Gateway implements AutoCloseable {
     T object;
     ObjectMode mode;
     try (operation) {
-      loop = new ToolLoop(operation, request.request(), settings.time());
+      loop = new ToolLoop(operation, request.request());
       loop.run();
       object = operation.readObject(loop.lastStep(), request.reader());
       operation.show(loop.lastStep().step(), new StreamEvent.ObjectComplete(object));
@@ -259,6 +263,24 @@ public final class Gateway implements AutoCloseable {
       mode = operation.objectMode(loop.lastStep().target());
     }
     return new ObjectResult<>(object, mode, loop.result());
+  }
+
+  /** Runs a planned operation; on a virtual thread if it starts tasks, whoever calls. */
+  private <R> R run(String name, Planned planned, Function<Operation, R> work) {
+    if (Thread.currentThread().isVirtual() || !startsTasks(planned)) {
+      return work.apply(open(name, planned));
+    }
+    return tree.onVirtualThread(name, () -> work.apply(open(name, planned)));
+  }
+
+  /** Whether an operation is likely to run anything but models that need no thread of their own. */
+  private boolean startsTasks(Planned planned) {
+    return cache.isPresent()
+        || observers.areAwaited()
+        || (budget.isPresent() && budget.get().blocking())
+        || planned.object().isPresent()
+        || !planned.request().tools().specs().isEmpty()
+        || !planned.plan().candidates().stream().allMatch(Dispatch::honoursInterrupts);
   }
 
   /** Runs a planned operation of this gateway's own kinds as a stream. */

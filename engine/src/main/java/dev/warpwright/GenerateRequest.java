@@ -3,6 +3,7 @@ package dev.warpwright;
 import dev.warpwright.cost.PriceCeiling;
 import dev.warpwright.model.AgentCapabilities;
 import dev.warpwright.model.Capability;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -407,7 +408,7 @@ public final class GenerateRequest {
 
     private Builder(@Nullable Route route, List<Message> messages) {
       this.route = route;
-      this.messages = List.copyOf(messages);
+      this.messages = Conversation.of(messages);
     }
 
     private static InvalidRequestException invalid(String message) {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Tells the program's observers what happens, without letting them harm the operation. */
 final class Observers {
@@ -48,6 +49,11 @@ final class Observers {
     return new OfOperation(operationId, cancellation);
   }
 
+  /** Whether operations wait for calls, each of which is a task. */
+  boolean areAwaited() {
+    return settings.attempt().isPresent() && settings.mode() == ObserverMode.AWAIT;
+  }
+
   /** Calls about one thing, which are ended by nothing but their timeout. */
   ObserverCalls calls(String name) {
     return new ObserverCalls(this, name, Optional.empty());
@@ -56,11 +62,19 @@ final class Observers {
   /** Tells of one operation; used by its thread alone. */
   final class OfOperation {
     private final String operationId;
-    private final ObserverCalls calls;
+    private final Optional<Cancellation> cancellation;
+    private @Nullable ObserverCalls calls; // made when somebody is told
 
     private OfOperation(String operationId, Optional<Cancellation> cancellation) {
       this.operationId = operationId;
-      this.calls = new ObserverCalls(Observers.this, operationId, cancellation);
+      this.cancellation = cancellation;
+    }
+
+    private ObserverCalls calls() {
+      if (calls == null) {
+        calls = new ObserverCalls(Observers.this, operationId, cancellation);
+      }
+      return calls;
     }
 
     void attempt(TaskScope scope, Attempt attempt) {
@@ -69,10 +83,10 @@ final class Observers {
       }
       AttemptObserver observer = settings.attempt().get();
       ObserverCall call =
-          calls.call("attempt observer", () -> observer.onAttempt(operationId, attempt));
+          calls().call("attempt observer", () -> observer.onAttempt(operationId, attempt));
       switch (settings.mode()) {
-        case AWAIT -> calls.await(scope, call);
-        case DETACHED -> calls.follow(call);
+        case AWAIT -> calls().await(scope, call);
+        case DETACHED -> calls().follow(call);
         case BACKGROUND -> {
           if (!background.offer(call)) {
             dropped(call);
@@ -88,7 +102,7 @@ final class Observers {
       }
       RouteObserver observer = settings.route().get();
       RouteSelection selection = winner.get();
-      calls.follow(calls.call("route observer", () -> observer.onRoute(selection)));
+      calls().follow(calls().call("route observer", () -> observer.onRoute(selection)));
     }
   }
 

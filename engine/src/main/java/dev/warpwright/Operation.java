@@ -46,7 +46,6 @@ import dev.warpwright.tool.ToolJournal;
 import dev.warpwright.tool.ToolRunner;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -105,7 +104,7 @@ public final class Operation implements AutoCloseable {
       Observers observers,
       Runnable onClose) {
     // Idempotency keys are made from the id, so a counter of this process would not do.
-    this.id = name + "-" + HexFormat.of().toHexDigits(settings.time().random().nextLong());
+    this.id = name + "-" + sixteenDigits(settings.time().random().nextLong());
     this.request = request;
     this.object = object;
     this.history = history;
@@ -126,6 +125,11 @@ public final class Operation implements AutoCloseable {
     for (Attempt skip : plan.skips()) {
       attempts.add(skip);
     }
+  }
+
+  private static String sixteenDigits(long bits) {
+    String digits = Long.toHexString(bits);
+    return "0".repeat(16 - digits.length()) + digits;
   }
 
   /**
@@ -393,7 +397,8 @@ public final class Operation implements AutoCloseable {
     Target target = candidate.target();
     String provider = target.provider();
     Duration limit = settings.attemptTimeout(target);
-    Deadline deadline = Deadline.after(settings.time(), limit).earlier(scope.deadline());
+    Deadline deadline =
+        Deadline.after(settings.time(), startNanos, limit).earlier(scope.deadline());
     Conversation visible = views.visibleTo(provider, messages);
     ObjectForm form = object.isPresent() ? object.get().form() : null;
     ObjectMode mode = form == null ? ObjectMode.AUTO : form.modeFor(candidate.capabilities());

@@ -11,14 +11,13 @@ import dev.warpwright.model.ToolFailedException;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.Usage;
-import dev.warpwright.task.TimeSource;
+import dev.warpwright.task.TaskTrace;
 import dev.warpwright.tool.CheckedCall;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolCaller;
 import dev.warpwright.tool.ToolEnd;
 import dev.warpwright.tool.ToolJournal;
 import dev.warpwright.tool.ToolRun;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,17 +27,13 @@ import java.util.Map;
 final class ToolLoop {
   private final Operation operation;
   private final GenerateRequest request;
-  private final TimeSource time;
-  private final long startNanos;
   private final List<ModelStep> steps = new ArrayList<>(1); // mostly one
   private final List<ToolResult> toolResults = new ArrayList<>();
   private Conversation messages;
 
-  ToolLoop(Operation operation, GenerateRequest request, TimeSource time) {
+  ToolLoop(Operation operation, GenerateRequest request) {
     this.operation = operation;
     this.request = request;
-    this.time = time;
-    this.startNanos = time.nanoTime();
     this.messages = Conversation.of(request.messages());
   }
 
@@ -75,7 +70,9 @@ final class ToolLoop {
 
   /** Shows the end of the whole operation, if it is a stream. */
   void showEnd() {
-    operation.show(lastStep().step(), new StreamEvent.Finish(finishReason(), usage(), true));
+    if (operation.isShown()) {
+      operation.show(lastStep().step(), new StreamEvent.Finish(finishReason(), usage(), true));
+    }
   }
 
   /**
@@ -199,17 +196,18 @@ final class ToolLoop {
   /** The result, after the operation has been closed. */
   GenerateResult result() {
     ModelStep last = lastStep();
+    TaskTrace tasks = operation.tasks();
     return new GenerateResult(
         last.response().message().text(),
         finishReason(),
         last.target(),
-        Duration.ofNanos(time.nanoTime() - startNanos),
+        tasks.duration(),
         operation.attempts(),
         usage(),
         last.decision(),
         steps,
         messages,
         toolResults,
-        operation.tasks());
+        tasks);
   }
 }

@@ -10,6 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.control.Admission;
+import dev.warpwright.control.AdmissionController;
+import dev.warpwright.control.AdmissionRequest;
 import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.FinishReason;
@@ -21,6 +24,10 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.task.TaskInfo;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -136,5 +143,54 @@ final class AttemptThreadTest {
     assertEquals(1, failure.trace().attempts().size());
     assertEquals(ReasonCode.REQUEST_ABORTED, failure.trace().attempts().getFirst().reasonCode());
     assertEquals(0, spine.b.count());
+  }
+
+  /** Lets everybody in, and notes on which threads it is asked, which are those of operations. */
+  private static final class Porter implements AdmissionController {
+    private final List<Thread> asking = new CopyOnWriteArrayList<>();
+
+    @Override
+    public Admission tryAcquire(AdmissionRequest request) {
+      asking.add(Thread.currentThread());
+      return AdmissionController.unlimited().tryAcquire(request);
+    }
+
+    @Override
+    public Admission.Decision acquire(AdmissionRequest request) throws InterruptedException {
+      return AdmissionController.unlimited().acquire(request);
+    }
+  }
+
+  @Test
+  void an_operation_of_a_platform_thread_is_handed_over_once_however_many_threads_it_starts()
+      throws Exception {
+    Porter porter = new Porter();
+    spine.a.fails(FakeModel.status(500), 3);
+    spine.b.fails(FakeModel.status(500), 2).says("at last");
+    Gateway gateway = spine.build(spine.builder().admission(porter));
+    FutureTask<GenerateResult> call = new FutureTask<>(() -> gateway.generate(request(A, B)));
+    Thread caller = Thread.ofPlatform().daemon().start(call);
+
+    assertEquals("at last", call.get(10, TimeUnit.SECONDS).text());
+
+    assertEquals(6, porter.asking.size());
+    assertEquals(1, Set.copyOf(porter.asking).size());
+    assertTrue(porter.asking.getFirst().isVirtual());
+    assertNotSame(caller, porter.asking.getFirst());
+  }
+
+  @Test
+  void an_operation_of_a_platform_thread_that_starts_no_thread_stays_there() throws Exception {
+    Porter porter = new Porter();
+    spine.a.honouringInterrupts(true).fails(FakeModel.status(500), 3);
+    spine.b.honouringInterrupts(true).then(noting());
+    Gateway gateway = spine.build(spine.builder().admission(porter));
+    FutureTask<GenerateResult> call = new FutureTask<>(() -> gateway.generate(request(A, B)));
+    Thread caller = Thread.ofPlatform().daemon().start(call);
+
+    assertEquals("Hello.", call.get(10, TimeUnit.SECONDS).text());
+
+    assertEquals(Set.of(caller), Set.copyOf(porter.asking));
+    assertSame(caller, asked.get());
   }
 }

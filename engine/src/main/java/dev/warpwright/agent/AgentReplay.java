@@ -75,17 +75,6 @@ public final class AgentReplay {
   }
 
   /**
-   * What a flow was given of an agent's run.
-   *
-   * @param log the log of the run
-   * @param agent the agent
-   * @return how the log has it
-   */
-  public static AgentResult result(List<LoggedEvent> log, Agent agent) {
-    return AgentResult.asItStands(RunState.of(log), log).of(agent);
-  }
-
-  /**
    * Whether a run was asked what a flow would ask now.
    *
    * @param log the log of the run
@@ -101,6 +90,17 @@ public final class AgentReplay {
   private static boolean endsWith(List<Message> all, List<Message> begun) {
     return all.size() >= begun.size()
         && all.subList(all.size() - begun.size(), all.size()).equals(begun);
+  }
+
+  /**
+   * How a run stands by its log.
+   *
+   * @param agent the agent of the run
+   * @param log the whole log
+   * @return the result
+   */
+  public static AgentResult result(Agent agent, List<LoggedEvent> log) {
+    return AgentResult.asItStands(RunState.of(log), log).of(agent);
   }
 
   /**

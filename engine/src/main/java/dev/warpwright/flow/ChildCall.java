@@ -6,9 +6,11 @@ import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.effect.Effects;
+import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.OperationCancelledException;
+import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ChildEnds;
 import dev.warpwright.run.FlowCall;
@@ -49,7 +51,7 @@ final class ChildCall {
       List<LoggedEvent> log = load(recorded.orElseThrow().started());
       drive.replay().get().child(drive, position, log, agent, prompt);
       replayed(recorded);
-      return AgentReplay.result(log, agent);
+      return AgentReplay.result(agent, log);
     }
     Agents agents =
         drive
@@ -66,6 +68,7 @@ final class ChildCall {
                 .runChild(drive.run(), begun, agent, prompt, drive.metadata, drive.invocation)
                 .state();
     ChildStarted child = ended(recorded, run);
+    var _ = given(child);
     return agents.result(agent, key(child));
   }
 
@@ -91,8 +94,14 @@ final class ChildCall {
                         .invocation(ofChild(drive.invocation))
                         .build())
                 .state();
-    ChildStarted child = ended(recorded, run);
-    return flow.output().read(RunState.of(load(child)).output().orElseThrow());
+    List<LoggedEvent> log = given(ended(recorded, run));
+    return flow.output().read(RunState.of(log).output().orElseThrow());
+  }
+
+  /** The child of which the log says how it ended. */
+  private ChildStarted replayed(Optional<FlowCall.Child> recorded) {
+    requireCompleted(recorded.orElseThrow().finished().orElseThrow());
+    return recorded.get().started();
   }
 
   /** What of an invocation goes on to the runs of child flows, and by them to their agents. */
@@ -101,12 +110,6 @@ final class ChildCall {
     around.budgetScope().ifPresent(child::budgetScope);
     around.context().ifPresent(child::context);
     return child.build();
-  }
-
-  /** The child of which the log says how it ended. */
-  private ChildStarted replayed(Optional<FlowCall.Child> recorded) {
-    requireCompleted(recorded.orElseThrow().finished().orElseThrow());
-    return recorded.get().started();
   }
 
   /** The child, which has completed. */
@@ -152,6 +155,20 @@ final class ChildCall {
 
   private RunKey key(ChildStarted child) {
     return new RunKey(drive.run().scope(), child.childRunId());
+  }
+
+  /** The log of a child that has ended: the drive cannot go on without what it has given. */
+  private List<LoggedEvent> given(ChildStarted child) {
+    List<LoggedEvent> log = load(child);
+    if (log.isEmpty()) {
+      throw drive.fail(
+          new ConflictException(
+              "The run %s cannot go on: its child run %s, whose result it reads, was deleted."
+                  .formatted(drive.run(), child.childRunId()),
+              null,
+              OperationTrace.NONE.ofRun(drive.runId())));
+    }
+    return log;
   }
 
   private void requireCompleted(ChildFinished end) {

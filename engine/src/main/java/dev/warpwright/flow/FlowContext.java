@@ -842,15 +842,6 @@ public final class FlowContext {
     return call;
   }
 
-  /** Whether a branch that was stopped had come past a call. */
-  private static boolean isPassed(FlowCall call) {
-    return switch (call) {
-      case FlowCall.Parallel inIt -> true;
-      case FlowCall.Child child -> child.isOver() && !child.wasCancelled(); // that, to stop it
-      default -> call.isOver();
-    };
-  }
-
   /** Whether a replay has a call before it that leads on though it is not over; leaves if not. */
   private boolean waitsForMore(FlowCall call) {
     return !(call instanceof FlowCall.Parallel || call instanceof FlowCall.Approval)
@@ -863,6 +854,15 @@ public final class FlowContext {
         () -> {
           throw drive.replay().orElseThrow().beyond(drive, position, kind, name);
         });
+  }
+
+  /** Whether a branch that was stopped had come past a call. */
+  private static boolean isPassed(FlowCall call) {
+    return switch (call) {
+      case FlowCall.Parallel inIt -> true;
+      case FlowCall.Child child -> child.isOver() && !child.wasCancelled(); // that, to stop it
+      default -> call.isOver();
+    };
   }
 
   /** As it was when the branch, or the whole body, was stopped in this place. */

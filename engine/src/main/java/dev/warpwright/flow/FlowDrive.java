@@ -68,10 +68,10 @@ final class FlowDrive {
   /** Where the calls of branches are that were stopped: they need not be made again. */
   private final Set<String> stopped = ConcurrentHashMap.newKeySet();
 
+  private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
+
   /** What the run is to go on in, once its body has said so. */
   private volatile @Nullable RunStarted continuation;
-
-  private Optional<FlowReplay> replay = Optional.empty(); // set before the body begins
 
   private volatile boolean swallowed; // an Unwind was, by the body
   private volatile boolean over; // set by the driver

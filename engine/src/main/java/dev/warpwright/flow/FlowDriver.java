@@ -67,7 +67,16 @@ final class FlowDriver<I, O> {
       Invocation invocation,
       Deadline deadline,
       CancelWatch cancel) {
-    this(flow, log, show, flows, invocation, deadline, cancel, Optional.empty());
+    this(
+        flow,
+        log,
+        show,
+        new FlowTimeout(log.state(), flows.tasks().time()),
+        flows,
+        invocation,
+        deadline,
+        cancel,
+        Optional.empty());
   }
 
   /** One that does nothing but compare. */
@@ -76,6 +85,7 @@ final class FlowDriver<I, O> {
         flow,
         log,
         new FlowShow(Optional.empty(), flows.tasks()),
+        FlowTimeout.none(),
         flows,
         Invocation.DEFAULT,
         Deadline.never(),
@@ -87,6 +97,7 @@ final class FlowDriver<I, O> {
       Flow<I, O> flow,
       RunLog log,
       FlowShow show,
+      FlowTimeout timeout,
       Flows flows,
       Invocation invocation,
       Deadline deadline,
@@ -103,7 +114,7 @@ final class FlowDriver<I, O> {
     this.tasks = flows.tasks();
     this.deadline = deadline;
     this.cancel = cancel;
-    this.timeout = new FlowTimeout(log.state(), tasks.time());
+    this.timeout = timeout;
     this.drive = drive(shared, deadline.earlier(timeout.deadline()), false);
   }
 

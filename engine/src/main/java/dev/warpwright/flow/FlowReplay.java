@@ -163,7 +163,7 @@ final class FlowReplay {
     RunEvent recorded = log.get(end).event();
     RunEvent made = produced.getLast().event();
     if (Arrays.equals(RunEventCodec.encode(recorded), RunEventCodec.encode(made))
-        || (isCutOff(made) && isFromOutside(recorded))
+        || (isLeft(made) && isFromOutside(recorded))
         || isSameWait(recorded, made)) {
       return Optional.empty();
     }
@@ -199,10 +199,14 @@ final class FlowReplay {
     };
   }
 
-  private static boolean isCutOff(RunEvent made) {
-    return made instanceof RunFailed failure
-        && failure.position().isEmpty()
-        && failure.kind() == FailureKind.CANCELLED;
+  /** Whether the body did not come to an end. */
+  private static boolean isLeft(RunEvent made) {
+    return switch (made) {
+      case RunSuspended wait -> true;
+      case RunFailed failure ->
+          failure.position().isEmpty() && failure.kind() == FailureKind.CANCELLED;
+      default -> false;
+    };
   }
 
   /** A wait for a verdict, whatever end has met it. */

@@ -66,7 +66,7 @@ final class FlowShow {
   void begins(RunLog log) {
     seen = log.state().sequence();
     if (seen == 1) {
-      tell(log.state(), log.state().startedAt(), new FlowStart());
+      tell(log.state(), tasks.time().now(), new FlowStart());
     }
   }
 

@@ -19,6 +19,12 @@ final class FlowTimeout {
   private final Duration limit;
   private final boolean cancels;
 
+  private FlowTimeout() {
+    this.deadline = Deadline.never();
+    this.limit = Duration.ZERO;
+    this.cancels = false;
+  }
+
   FlowTimeout(RunState state, TimeSource time) {
     Optional<Life> life = state.started().life();
     this.deadline =
@@ -29,6 +35,11 @@ final class FlowTimeout {
             .orElse(Deadline.never());
     this.limit = life.flatMap(Life::timeout).orElse(Duration.ZERO);
     this.cancels = life.filter(Life::cancels).isPresent();
+  }
+
+  /** That of a replay, for which no time passes. */
+  static FlowTimeout none() {
+    return new FlowTimeout();
   }
 
   /** What is recorded of a policy when a run starts. */

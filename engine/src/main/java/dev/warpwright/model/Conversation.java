@@ -173,6 +173,9 @@ public final class Conversation extends AbstractList<Message> implements RandomA
     if (known == null || !known.of.equals(number) || known.size > size) {
       known = new Sum(number, 0, 0);
     }
+    if (known.size == size) {
+      return known.total;
+    }
     long total = known.total;
     for (int i = known.size; i < size; i++) {
       total += number.applyAsLong(messages[i]);

@@ -83,6 +83,7 @@ public record Target(String provider, String modelId, Optional<String> deploymen
   /** Shows {@code provider/model} or {@code provider/model@deployment}. */
   @Override
   public String toString() {
-    return provider + "/" + modelId + deploymentId.map(id -> "@" + id).orElse("");
+    String model = provider + "/" + modelId;
+    return deploymentId.isEmpty() ? model : model + "@" + deploymentId.get();
   }
 }

@@ -113,7 +113,7 @@ final class TargetChecks {
 
   private static Verdict.@Nullable Missed modelCapabilities(
       PlanRequest request, ModelCapabilities capabilities) {
-    if (capabilities.supported().containsAll(request.needs())) {
+    if (request.needs().isEmpty() || capabilities.supported().containsAll(request.needs())) {
       return null;
     }
     return lacks(

@@ -120,7 +120,7 @@ public final class Runs {
    * @throws InvalidRequestException if there is no such run
    */
   public List<List<LoggedEvent>> logs(RunKey run) {
-    return RunTree.logs(run, this::log, key -> store.load(key, 1, patience()));
+    return RunTree.logs(log(run), this::load);
   }
 
   /**
@@ -244,18 +244,46 @@ public final class Runs {
   }
 
   /**
-   * Deletes a run with all that belongs to it; its idempotency key may be claimed anew.
+   * Deletes a run with all that belongs to it, its events, signals and tokens; its idempotency key
+   * may be claimed anew.
    *
    * @param run the run
    * @return false if there is no such run
-   * @throws ConflictException if it is being driven, or waits for a verdict on a tool
+   * @throws ConflictException if it is being driven, waits for a verdict, or has child runs that
+   *     are in the store; nothing was deleted
    */
   public boolean delete(RunKey run) {
+    List<LoggedEvent> log = store.load(run, 1, patience());
+    if (!log.isEmpty() && RunTree.own(log, this::load).size() > 1) {
+      throw conflict(
+          "The run "
+              + run
+              + " has child runs; delete it together with them, or delete them first.");
+    }
     return store.delete(run, patience());
   }
 
   /**
-   * Deletes runs of all scopes that have ended, a thousand at a time.
+   * Deletes a run as {@link #delete} does, and the child runs below it: first the run, so that
+   * nobody goes on with it and misses them.
+   *
+   * @param run the run
+   * @return how many runs were deleted, 0 if there is no such run
+   * @throws ConflictException if one of them is being driven or waits for a verdict; nothing was
+   *     deleted, unless somebody took up a child run just then
+   */
+  public int deleteWithChildren(RunKey run) {
+    List<LoggedEvent> log = store.load(run, 1, patience());
+    return log.isEmpty() ? 0 : RunTree.delete(RunTree.own(log, this::load), store, this::patience);
+  }
+
+  private List<LoggedEvent> load(RunKey run) {
+    return store.load(run, 1, patience());
+  }
+
+  /**
+   * Deletes runs of all scopes that have ended, a thousand at a time; child runs like others. A
+   * flow reads what its child runs have given, so keep them for longer than a flow takes.
    *
    * @param before only those whose last event is older
    * @param statuses only those; COMPLETED, FAILED, CANCELLED and TIMED_OUT are possible

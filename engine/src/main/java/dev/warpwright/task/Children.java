@@ -31,7 +31,7 @@ final class Children {
   /** Takes a child out if it was the last that was added. Owner only. */
   void removeLast(Fate<?> child) {
     AtomicReferenceArray<@Nullable Fate<?>> array = places;
-    if (array != null && used > 0 && array.get(used - 1) == child) {
+    if (array != null && used > 0 && child.equals(array.get(used - 1))) {
       array.set(--used, null);
     }
   }

@@ -40,8 +40,21 @@ public final class Deadline {
    * @return the deadline
    */
   public static Deadline after(TimeSource time, Duration duration) {
+    return after(time, time.nanoTime(), duration);
+  }
+
+  /**
+   * The deadline a given time after an instant that was read just now, for whoever needs the
+   * instant too.
+   *
+   * @param time whose monotonic clock counts
+   * @param nanoTime the instant, on that clock
+   * @param duration how long from then, as for {@link #after(TimeSource, Duration)}
+   * @return the deadline
+   */
+  public static Deadline after(TimeSource time, long nanoTime, Duration duration) {
     Objects.requireNonNull(time, "time");
-    return in(time, duration.isNegative() ? 0 : saturatedNanos(duration));
+    return in(time, nanoTime, duration.isNegative() ? 0 : saturatedNanos(duration));
   }
 
   /**
@@ -55,7 +68,11 @@ public final class Deadline {
 
   /** The deadline {@code nanos} ≥ 0 from now. */
   static Deadline in(TimeSource time, long nanos) {
-    return nanos >= HORIZON_NANOS ? NEVER : new Deadline(time, time.nanoTime() + nanos);
+    return in(time, time.nanoTime(), nanos);
+  }
+
+  private static Deadline in(TimeSource time, long nanoTime, long nanos) {
+    return nanos >= HORIZON_NANOS ? NEVER : new Deadline(time, nanoTime + nanos);
   }
 
   /** A non-negative duration in nanoseconds, cut to what a long holds. */

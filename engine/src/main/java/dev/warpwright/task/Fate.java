@@ -218,7 +218,7 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
     closeInner();
     giveBack(value);
     return new Outcome.Failure<>(
-        new IllegalStateException("task " + path + " left a scope open: " + open.path));
+        new IllegalStateException("task " + path() + " left a scope open: " + open.path()));
   }
 
   final void closeInner() {
@@ -232,7 +232,7 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
   final Outcome<T> requireOutcome() {
     Outcome<T> outcome = settledOutcome();
     if (outcome == null) {
-      throw new IllegalStateException("task " + path + " has not ended; join its scope first");
+      throw new IllegalStateException("task " + path() + " has not ended; join its scope first");
     }
     return outcome;
   }

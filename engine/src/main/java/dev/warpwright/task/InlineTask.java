@@ -102,7 +102,7 @@ class InlineTask<T extends @Nullable Object> extends Fate<T> implements Runnable
   @Override
   public void run() {
     if (isRunning()) {
-      Thread.ofVirtual().name(path + " timeout").start(() -> cancel(DEADLINE_PASSED));
+      Thread.ofVirtual().name(path() + " timeout").start(() -> cancel(DEADLINE_PASSED));
     }
   }
 
@@ -175,6 +175,6 @@ class InlineTask<T extends @Nullable Object> extends Fate<T> implements Runnable
 
   @Override
   public String toString() {
-    return path + " " + currentState();
+    return path() + " " + currentState();
   }
 }

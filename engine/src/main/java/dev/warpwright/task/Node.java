@@ -21,7 +21,6 @@ abstract sealed class Node permits TaskScope, Fate {
   final @Nullable Node parent;
   final String kind;
   final String name;
-  final String path;
   final Deadline deadline;
   private final long startNanoTime;
 
@@ -42,7 +41,6 @@ abstract sealed class Node permits TaskScope, Fate {
     this.parent = parent;
     this.kind = Objects.requireNonNull(kind, "kind");
     this.name = Objects.requireNonNull(name, "name");
-    this.path = parent == null ? name : parent.path + "/" + name;
     this.deadline = deadline;
     this.startNanoTime = tree.time().nanoTime();
     Recorder outer = parent == null ? null : parent.recorder;
@@ -69,6 +67,11 @@ abstract sealed class Node permits TaskScope, Fate {
    */
   final void leave() {
     INNERMOST.set(parent);
+  }
+
+  /** Its place in the tree; made when somebody asks. */
+  String path() {
+    return parent == null ? name : parent.path() + "/" + name;
   }
 
   /** Whether its deadline had passed when it was made. */
@@ -98,6 +101,6 @@ abstract sealed class Node permits TaskScope, Fate {
     TimeSource time = tree.time();
     Instant since = time.now().minusNanos(time.nanoTime() - startNanoTime);
     return new TaskInfo(
-        path, name, kind, since, deadline, state, Optional.ofNullable(parent).map(p -> p.path));
+        path(), name, kind, since, deadline, state, Optional.ofNullable(parent).map(Node::path));
   }
 }

@@ -175,6 +175,9 @@ abstract sealed class Recorder {
       for (Kept child = last; child != null; child = child.before) {
         count++;
       }
+      if (count == 0) {
+        return List.of();
+      }
       TaskTrace[] children = new TaskTrace[count];
       for (Kept child = last; child != null; child = child.before) {
         children[--count] = child.traceNow();

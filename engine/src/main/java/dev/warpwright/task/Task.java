@@ -34,7 +34,7 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
     this.acquires = acquires;
     this.watch = null;
     this.feed = null;
-    this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
+    this.thread = Thread.ofVirtual().name(path()).unstarted(() -> run(body));
   }
 
   /** A detached task. */
@@ -51,7 +51,7 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
     this.acquires = false;
     this.watch = new Watch(this);
     this.feed = feed;
-    this.thread = Thread.ofVirtual().name(path).unstarted(() -> run(body));
+    this.thread = Thread.ofVirtual().name(path()).unstarted(() -> run(body));
   }
 
   /**
@@ -93,7 +93,7 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
 
   @Override
   public String toString() {
-    return path + " " + currentState();
+    return path() + " " + currentState();
   }
 
   /** Starts the thread. A thread that cannot be started is a failure of the task, and false. */

@@ -388,8 +388,9 @@ public final class TaskScope extends Node implements AutoCloseable {
    *
    * @return the names from the root down, joined by {@code /}
    */
+  @Override
   public String path() {
-    return path;
+    return super.path();
   }
 
   /**
@@ -420,13 +421,13 @@ public final class TaskScope extends Node implements AutoCloseable {
     checkOwner();
     if (!closed && closeWithInner()) {
       throw new IllegalStateException(
-          "scope " + path + " was closed before the scopes that were opened in it");
+          "scope " + path() + " was closed before the scopes that were opened in it");
     }
   }
 
   @Override
   public String toString() {
-    return path + " " + currentState();
+    return path() + " " + currentState();
   }
 
   boolean isRoot() {
@@ -641,7 +642,7 @@ public final class TaskScope extends Node implements AutoCloseable {
   private void checkUsable() {
     checkOwner();
     if (closed) {
-      throw new IllegalStateException("scope " + path + " is closed");
+      throw new IllegalStateException("scope " + path() + " is closed");
     }
   }
 
@@ -649,7 +650,7 @@ public final class TaskScope extends Node implements AutoCloseable {
     Thread current = Thread.currentThread();
     if (current != owner) {
       throw new IllegalStateException(
-          "scope " + path + " belongs to " + owner + " and was used by " + current);
+          "scope " + path() + " belongs to " + owner + " and was used by " + current);
     }
   }
 

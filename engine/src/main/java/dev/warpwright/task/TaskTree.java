@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -171,6 +172,34 @@ public final class TaskTree {
    */
   public <R> boolean detach(String kind, String name, Feed<?, R> feed, Callable<? extends R> body) {
     return detach(new Task<>(this, kind, name, Deadline.never(), feed, carrying(body)));
+  }
+
+  /**
+   * Does work on a virtual thread while the calling thread waits, if that is a platform thread; on
+   * a virtual one it is done there. For work that starts several tasks: to start one from a
+   * platform thread and wait for it is a hand-over to a carrier and back, to do so from a virtual
+   * thread is not.
+   *
+   * <p>The work sees what a task would see, and what it opens hangs under the scope or task that
+   * the calling thread is in. An interrupt of the calling thread interrupts the work, and is set
+   * when this returns. It has no time limit but those of the scopes that it opens.
+   *
+   * @param <T> what comes of it
+   * @param name the name of the thread
+   * @param work what to do
+   * @return what it returned; what it throws is thrown, with the caller's frames in its stack trace
+   */
+  public <T> T onVirtualThread(String name, Supplier<? extends T> work) {
+    Objects.requireNonNull(work, "work");
+    if (Thread.currentThread().isVirtual()) {
+      return work.get();
+    }
+    return switch (new Handover<T>(carrying(work::get)).run(name)) {
+      case Outcome.Success<T>(T value) -> value;
+      case Outcome.Failure<T>(RuntimeException thrown) -> throw thrown;
+      case Outcome.Failure<T>(Error thrown) -> throw thrown;
+      default -> throw new IllegalStateException("The work threw a checked exception.");
+    };
   }
 
   private boolean detach(Task<?> task) {

@@ -38,7 +38,7 @@ final class Watch implements Runnable {
   @Override
   public void run() {
     if (task.currentState() == TaskState.RUNNING) {
-      Thread.ofVirtual().name(task.path + " timeout").start(this::enforce);
+      Thread.ofVirtual().name(task.path() + " timeout").start(this::enforce);
     } else {
       enforce();
     }

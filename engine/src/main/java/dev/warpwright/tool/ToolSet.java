@@ -28,7 +28,7 @@ public final class ToolSet {
       }
     }
     this.tools = byName;
-    this.specs = byName.values().stream().map(Tool::spec).toList();
+    this.specs = List.copyOf(byName.values().stream().map(Tool::spec).toList());
   }
 
   /**

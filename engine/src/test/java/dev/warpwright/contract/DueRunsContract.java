@@ -413,6 +413,8 @@ public abstract class DueRunsContract extends RetentionContract {
 
   @Test
   @Tag("A11")
+  @Tag("F77")
+  @Tag("F79")
   void a_run_that_has_ended_takes_no_signal_and_a_deleted_one_leaves_none() {
     RunKey run = run("r1");
     Writer owner = create(store, run);

@@ -8,14 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.run.Append;
+import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
 import dev.warpwright.run.RunEvent;
+import dev.warpwright.run.RunExport;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore.Claim;
 import dev.warpwright.run.RunSummary;
+import dev.warpwright.run.Runs;
 import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.time.Instant;
@@ -96,6 +99,7 @@ public abstract class RetentionContract extends RunStoreFixture {
 
   @Test
   @Tag("A112")
+  @Tag("F77")
   void a_run_that_is_deleted_leaves_nothing_and_its_key_and_id_can_be_claimed_anew() {
     RunKey run = run("r1");
     Writer owner = create(store, run, Optional.of("key"));
@@ -121,6 +125,7 @@ public abstract class RetentionContract extends RunStoreFixture {
 
   @Test
   @Tag("A118")
+  @Tag("F77")
   void a_run_that_is_driven_or_waits_for_a_verdict_is_not_deleted() {
     RunKey driven = run("driven");
     Writer owner = create(store, driven);
@@ -139,6 +144,7 @@ public abstract class RetentionContract extends RunStoreFixture {
 
   @Test
   @Tag("A112")
+  @Tag("F78")
   void ended_runs_are_deleted_by_status_and_age_so_many_at_a_time() {
     for (int n = 0; n < 7; n++) {
       end("old-" + n, n % 2 == 0 ? RunStatus.COMPLETED : RunStatus.FAILED, NOON.plusNanos(n));
@@ -166,5 +172,38 @@ public abstract class RetentionContract extends RunStoreFixture {
         Set.copyOf(found(RunQuery.all(SCOPE))));
     assertEquals(List.of(), events(run("old-0")));
     assertEquals(2, events(owned).size());
+  }
+
+  @Test
+  @Tag("F72")
+  @Tag("F74")
+  @Tag("F76")
+  void a_fork_and_an_import_are_there_whole_and_free_to_be_driven() {
+    RunKey run = run("source");
+    Writer owner = create(store, run, Optional.of("key"));
+    asks(run, 1, owner);
+    List<LoggedEvent> source = store.load(run, 1, soon());
+    Runs runs = Runs.in(store);
+
+    RunKey fork = runs.fork(run, 1); // of a run that is driven
+    assertEquals(source, store.load(run, 1, soon()));
+    assertEquals(Optional.of(run), store.find(SCOPE, "key", soon()));
+    Writer other = store.acquire(fork, soon()).orElseThrow();
+    asks(fork, 1, other);
+    asks(run, 2, owner);
+    store.release(fork, other);
+
+    String text = RunExport.write(store.load(fork, 1, soon()));
+    assertThrows(ConflictException.class, () -> runs.importRuns(text));
+    assertTrue(runs.delete(fork));
+    assertEquals(List.of(fork), runs.importRuns(text));
+    assertEquals(text, RunExport.write(store.load(fork, 1, soon())));
+    assertTrue(store.acquire(fork, soon()).isPresent());
+  }
+
+  private void asks(RunKey run, long sequence, Writer owner) {
+    store.append(
+        new Append(run, sequence, owner, NOON, List.of(step(1)), Standing.of(RunStatus.RUNNING)),
+        soon());
   }
 }

@@ -778,7 +778,7 @@ final class FlowBasicsTest {
     DecisionNeeded approval = told.take();
     assertEquals(new DecisionNeeded(result.run(), "f", RunStatus.WAITING_APPROVAL, 1), approval);
     time.advance(HOUR);
-    result = telling.resume(flow, result.run());
+    telling.resume(flow, result.run());
     assertEquals(RunStatus.NEEDS_RECONCILIATION, told.take().status());
     assertTrue(told.isEmpty());
   }

@@ -250,7 +250,7 @@ final class FlowForkTest {
     assertEquals(List.of("a", "b", "b"), made);
     assertEquals(children(source.log()).getFirst(), children(log(fork)).getFirst());
     assertFalse(children(source.log()).contains(children(log(fork)).getLast()));
-    assertTrue(runs.delete(fork));
+    assertEquals(2, runs.deleteWithChildren(fork), "it and its own child");
     assertFalse(log(new RunKey(fork.scope(), children(source.log()).getFirst())).isEmpty());
   }
 

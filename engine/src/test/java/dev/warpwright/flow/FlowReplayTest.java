@@ -372,4 +372,20 @@ final class FlowReplayTest {
     assertEquals(Optional.empty(), replay(log(fork), flow(body)));
     assertEquals(Optional.empty(), replay(RunExport.read(RunExport.write(log(run))), flow(body)));
   }
+
+  @Test
+  @Tag("F71")
+  void a_run_that_goes_on_in_another_one_replays() {
+    FlowBody<String, String> body =
+        (ctx, in) ->
+            in.length() < 3 ? ctx.continueAs(in + step(ctx, "a").charAt(0)) : step(ctx, "b");
+    RunKey run = ran(body);
+    RunKey next =
+        new RunKey(run.scope(), runs.state(run).orElseThrow().continuedAs().orElseThrow());
+    assertEquals(RunStatus.COMPLETED, flows.resume(flow(body), next).status());
+    assertEquals(Optional.empty(), replay(log(run), flow(body)));
+    assertEquals(Optional.empty(), replay(log(next), flow(body)));
+    ReplayDifference ended = difference(run, (ctx, in) -> step(ctx, "a"));
+    assertEquals(log(run).size(), ended.sequence());
+  }
 }

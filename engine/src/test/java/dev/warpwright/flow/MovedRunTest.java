@@ -13,13 +13,17 @@ import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
+import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.testing.ManualTime;
+import dev.warpwright.tool.OutcomeUnknownException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -136,5 +140,71 @@ final class MovedRunTest {
     assertFalse(masked.contains("x1"));
     assertFalse(masked.contains("\"idempotencyKey\":\"key\""));
     assertTrue(masked.contains("\"type\":\"SignalReceived\""));
+  }
+
+  @Test
+  @Tag("F77")
+  void a_run_with_children_is_deleted_with_them_or_not_at_all() {
+    RunKey run = waiting();
+    RunKey below = new RunKey(run.scope(), childOf(run));
+    Runs runs = Runs.in(here, time);
+    ConflictException refused = assertThrows(ConflictException.class, () -> runs.delete(run));
+    assertTrue(refused.getMessage().contains("has child runs"), refused.getMessage());
+
+    Writer owner = here.borrow(below, Deadline.never()).orElseThrow();
+    assertThrows(ConflictException.class, () -> runs.deleteWithChildren(run));
+    assertEquals(2, runs.logs(run).size());
+    here.release(below, owner);
+
+    RunKey fork = runs.fork(run, runs.log(run).size());
+    assertTrue(runs.delete(fork), "the child is not its own");
+    assertEquals(2, runs.deleteWithChildren(run));
+    assertEquals(0, runs.deleteWithChildren(run));
+    assertTrue(here.load(run, 1, Deadline.never()).isEmpty());
+    assertTrue(here.load(below, 1, Deadline.never()).isEmpty());
+    assertEquals(Optional.empty(), runs.find(run.scope(), "key"));
+  }
+
+  @Test
+  @Tag("F77")
+  void a_run_whose_child_waits_for_a_verdict_is_not_deleted() {
+    Flow<String, String> doubtful =
+        Flow.of(
+            "doubtful",
+            String.class,
+            String.class,
+            (ctx, in) -> ctx.step("pay", String.class, StepOptions.once(), step -> lost()));
+    Flow<String, String> parent =
+        Flow.of("p", String.class, String.class, (ctx, in) -> ctx.child(doubtful, in));
+    RunKey run = Flows.on(tasks, here).run(parent, "x").run();
+    assertEquals(RunStatus.WAITING, Runs.in(here).state(run).orElseThrow().status());
+    ConflictException refused =
+        assertThrows(ConflictException.class, () -> Runs.in(here).deleteWithChildren(run));
+    assertTrue(refused.getMessage().contains("waits for a verdict"), refused.getMessage());
+    assertEquals(2, Runs.in(here).logs(run).size());
+  }
+
+  private static String lost() throws OutcomeUnknownException {
+    throw new OutcomeUnknownException(new IllegalStateException("The line went dead."));
+  }
+
+  @Test
+  @Tag("F78")
+  void a_flow_says_which_child_run_it_misses() {
+    RunKey run = waiting();
+    Runs runs = Runs.in(here, time);
+    time.advance(Duration.ofDays(1));
+    assertThrows(
+        InvalidRequestException.class,
+        () -> runs.deleteExpired(time.now(), Set.of(RunStatus.WAITING)));
+    assertEquals(1, runs.deleteExpired(time.now(), Set.of(RunStatus.COMPLETED, RunStatus.FAILED)));
+    Flows flows = Flows.on(tasks, here);
+    flows.signal(run, "word", "-", "s1");
+    List<LoggedEvent> log = runs.log(run);
+    ConflictException missed = assertThrows(ConflictException.class, () -> flows.resume(flow, run));
+    assertTrue(missed.getMessage().contains("was deleted"), missed.getMessage());
+    assertEquals(
+        log, runs.log(run).subList(0, log.size()), "and it can go on if that is brought back");
+    assertFalse(runs.state(run).orElseThrow().isTerminal());
   }
 }

@@ -188,7 +188,8 @@ class InlineStressTest {
           set = true;
         }
       }
-      return set | Thread.interrupted();
+      set |= Thread.interrupted();
+      return set;
     }
 
     private Object body(Random random, int kind) throws Exception {

@@ -37,6 +37,9 @@ final class DeleteCommand implements Callable<Integer> {
   @ArgGroup(multiplicity = "1")
   private final Which which = new Which();
 
+  @Option(names = "--children", description = "The child runs below RUN too.")
+  private boolean children;
+
   @Mixin private final JsonOption json = new JsonOption();
   @Mixin private final DatabaseOption database = new DatabaseOption();
 
@@ -78,10 +81,12 @@ final class DeleteCommand implements Callable<Integer> {
     }
   }
 
-  private static int deleteOne(Runs runs, String run) {
-    if (!runs.delete(new RunKey(RunScope.DEFAULT, run))) {
+  private int deleteOne(Runs runs, String run) {
+    RunKey key = new RunKey(RunScope.DEFAULT, run);
+    int deleted = children ? runs.deleteWithChildren(key) : runs.delete(key) ? 1 : 0;
+    if (deleted == 0) {
       throw new JobException("There is no run " + run + ".");
     }
-    return 1;
+    return deleted;
   }
 }
