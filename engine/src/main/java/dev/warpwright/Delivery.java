@@ -5,6 +5,7 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
 
 /** How an answer is had: whole, or while it comes. */
 interface Delivery {
@@ -12,7 +13,8 @@ interface Delivery {
   Delivery WHOLE = new Whole();
 
   /**
-   * Makes the call as a child of the scope and waits for its end.
+   * Makes the call as a child of the scope and waits for its end. On the calling thread, if the
+   * answer is had whole and its model is sure to end when it is interrupted.
    *
    * @param scope the caller's
    * @param dispatch what is asked of whom
@@ -48,15 +50,15 @@ interface Delivery {
 
     @Override
     public Outcome<ModelResponse> call(TaskScope scope, Dispatch dispatch, Runnable onBegin) {
-      return scope.call(
-          "attempt",
-          dispatch.name(),
-          dispatch.deadline(),
+      Callable<ModelResponse> asking =
           () -> {
             onBegin.run();
             return Answers.ask(
                 dispatch.target().provider(), dispatch.candidate().model(), dispatch.call());
-          });
+          };
+      return dispatch.honoursInterrupts()
+          ? scope.callHere("attempt", dispatch.name(), dispatch.deadline(), asking)
+          : scope.call("attempt", dispatch.name(), dispatch.deadline(), asking);
     }
   }
 }

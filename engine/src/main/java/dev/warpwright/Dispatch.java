@@ -77,6 +77,15 @@ record Dispatch(
     }
   }
 
+  /** Whether the model is sure to end when it is interrupted; a failing declaration says no. */
+  boolean honoursInterrupts() {
+    try {
+      return candidate.model().honoursInterrupts();
+    } catch (RuntimeException e) {
+      return false;
+    }
+  }
+
   /** The estimated input; summed when a limit needs it. */
   long inputTokens() {
     return InputSize.tokens(call);

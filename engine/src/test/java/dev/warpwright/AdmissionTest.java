@@ -41,10 +41,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How operations ask for a place at a target, wait for it, and give it back. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class AdmissionTest {
-  @RegisterExtension final Spine spine = new Spine();
+  @RegisterExtension final Spine spine;
+
+  AdmissionTest(boolean honouringInterrupts) {
+    spine = new Spine(honouringInterrupts);
+  }
 
   private Gateway gateway(AdmissionPolicy.Builder policy) {
     return spine.build(

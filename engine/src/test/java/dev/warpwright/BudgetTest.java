@@ -38,13 +38,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What operations set aside, settle, and leave uncertain. Each fake answer costs 0.02 dollars. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class BudgetTest {
   private static final String SCOPE = "tenant-1/2026-11";
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  @RegisterExtension final Spine spine = new Spine();
+  @RegisterExtension final Spine spine;
+
+  BudgetTest(boolean honouringInterrupts) {
+    spine = new Spine(honouringInterrupts);
+  }
 
   private final BudgetStore store = BudgetStore.local(usd("1"));
 

@@ -22,10 +22,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The handle by which a caller cancels from another thread. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class CancellationHandleTest {
-  @RegisterExtension final Spine spine = new Spine();
+  @RegisterExtension final Spine spine;
+
+  CancellationHandleTest(boolean honouringInterrupts) {
+    spine = new Spine(honouringInterrupts);
+  }
 
   private final Cancellation cancellation = new Cancellation();
 

@@ -27,12 +27,20 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An interrupt is a cancel, wherever the operation is. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class CancellationTest {
-  @RegisterExtension final Spine spine = new Spine();
+  @RegisterExtension final Spine spine;
+
+  CancellationTest(boolean honouringInterrupts) {
+    spine = new Spine(honouringInterrupts);
+  }
 
   private static void assertCancelled(Caller<?> caller) throws Exception {
     var failure = caller.failure(OperationCancelledException.class);

@@ -29,12 +29,19 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Time: of an attempt, of the operation, and of those who do not care. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class DeadlineTest {
-  @RegisterExtension final Spine spine = new Spine();
+  @RegisterExtension final Spine spine;
+
+  DeadlineTest(boolean honouringInterrupts) {
+    spine = new Spine(honouringInterrupts);
+  }
 
   @Test
   @Tag("R94")

@@ -39,13 +39,21 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a failure of one target means for the operation, in the first step and in later ones. */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
 final class FailureHandlingTest {
-  @RegisterExtension final Spine spine = new Spine();
+  @RegisterExtension final Spine spine;
+
+  FailureHandlingTest(boolean honouringInterrupts) {
+    spine = new Spine(honouringInterrupts);
+  }
 
   /** Every kind of failure, and how often its target is called with two retries. */
   static Stream<Arguments> failures() {
@@ -255,6 +263,7 @@ final class FailureHandlingTest {
   @Test
   @Tag("R96")
   void anInterruptedExceptionThatNobodyAskedForIsAFailureLikeAnyOther() {
+    spine.a.honouringInterrupts(false); // who declares it says that there is no such thing
     spine.a.then(
         call -> {
           throw new InterruptedException();

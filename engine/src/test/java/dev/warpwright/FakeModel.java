@@ -54,6 +54,7 @@ class FakeModel implements StreamingModel {
   private final CountDownLatch interrupted = new CountDownLatch(1);
   private volatile @Nullable Thread streaming; // the last one
   private volatile boolean acts;
+  private volatile boolean honoursInterrupts;
   private volatile ModelCapabilities capabilities = ModelCapabilities.TEXT_AND_TOOLS;
 
   FakeModel with(ModelCapabilities declared) {
@@ -70,6 +71,17 @@ class FakeModel implements StreamingModel {
   @Override
   public boolean mayAct(ModelCall call) {
     return acts;
+  }
+
+  /** Says whether it declares that, and so is asked on the operation's own thread. */
+  FakeModel honouringInterrupts(boolean declared) {
+    honoursInterrupts = declared;
+    return this;
+  }
+
+  @Override
+  public boolean honoursInterrupts() {
+    return honoursInterrupts;
   }
 
   FakeModel then(Reply reply) {
@@ -141,18 +153,19 @@ class FakeModel implements StreamingModel {
 
   /** Waits until it is released, interrupted or not, and answers then. */
   FakeModel ignoresInterrupts() {
-    return then(
-        call -> {
-          busy.countDown();
-          while (true) {
-            try {
-              released.await();
-              return answer("too late", FinishReason.Kind.STOP);
-            } catch (InterruptedException e) {
-              interrupted.countDown(); // noticed, not obeyed
-            }
-          }
-        });
+    return honouringInterrupts(false)
+        .then(
+            call -> {
+              busy.countDown();
+              while (true) {
+                try {
+                  released.await();
+                  return answer("too late", FinishReason.Kind.STOP);
+                } catch (InterruptedException e) {
+                  interrupted.countDown(); // noticed, not obeyed
+                }
+              }
+            });
   }
 
   void release() {

@@ -37,6 +37,19 @@ final class Spine implements AfterEachCallback {
   final FakeModel c = new FakeModel();
   private final List<CountDownLatch> gates = new ArrayList<>();
 
+  /** With models that declare nothing of interrupts. */
+  Spine() {
+    this(false);
+  }
+
+  /**
+   * With models that declare to honour interrupts or not; one that is told to ignore them never
+   * does.
+   */
+  Spine(boolean honouringInterrupts) {
+    List.of(a, b, c).forEach(model -> model.honouringInterrupts(honouringInterrupts));
+  }
+
   /** A gateway with the three models that does not wait between retries. */
   Gateway.Builder builder() {
     return Gateway.builder()

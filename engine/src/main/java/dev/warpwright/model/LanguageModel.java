@@ -37,10 +37,28 @@ public interface LanguageModel {
   }
 
   /**
+   * Whether it is certain that a call ends soon after an interrupt of its thread, at every moment
+   * of it, and that it leaves the thread as it found it: the interrupt is thrown, or stays set, and
+   * thread-locals are as before.
+   *
+   * <p>Then {@link #generate} runs on the operation's own thread, which is the caller's, and saves
+   * a thread per attempt. Whoever declares this without keeping it keeps callers waiting beyond
+   * their deadline: nothing takes the operation off a thread that does not come back. A model that
+   * does not declare it runs on a thread of its own, which is left behind if it ignores its
+   * interrupt.
+   *
+   * @return false by default; always the same
+   */
+  default boolean honoursInterrupts() {
+    return false;
+  }
+
+  /**
    * Asks the model and blocks until its whole answer is there.
    *
    * <p>An interrupt of the calling thread is the cancel signal: the exchange is closed and the
-   * method ends at once by throwing {@link InterruptedException}. It never retries on its own.
+   * method ends at once by throwing {@link InterruptedException}, with the interrupt status clear.
+   * It never retries on its own.
    *
    * @param call what is asked
    * @return the answer

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 final class Children {
   private static final int FIRST_CAPACITY = 4;
 
-  private volatile @Nullable AtomicReferenceArray<@Nullable Task<?>> places;
+  private volatile @Nullable AtomicReferenceArray<@Nullable Fate<?>> places;
   private int used; // owner thread only; the places from here on are empty
 
   /** Adds a child. Owner only; amortised constant time. */
-  void add(Task<?> child) {
-    AtomicReferenceArray<@Nullable Task<?>> array = places;
+  void add(Fate<?> child) {
+    AtomicReferenceArray<@Nullable Fate<?>> array = places;
     if (array == null || used == array.length()) {
       array = withoutDone(array);
     }
@@ -29,8 +29,8 @@ final class Children {
   }
 
   /** Takes a child out if it was the last that was added. Owner only. */
-  void removeLast(Task<?> child) {
-    AtomicReferenceArray<@Nullable Task<?>> array = places;
+  void removeLast(Fate<?> child) {
+    AtomicReferenceArray<@Nullable Fate<?>> array = places;
     if (array != null && used > 0 && array.get(used - 1) == child) {
       array.set(--used, null);
     }
@@ -38,25 +38,25 @@ final class Children {
 
   /** Forgets all children, which are done. Owner only. */
   void clear() {
-    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    AtomicReferenceArray<@Nullable Fate<?>> array = places;
     while (array != null && used > 0) {
       array.set(--used, null);
     }
   }
 
-  private AtomicReferenceArray<@Nullable Task<?>> withoutDone(
-      @Nullable AtomicReferenceArray<@Nullable Task<?>> full) {
+  private AtomicReferenceArray<@Nullable Fate<?>> withoutDone(
+      @Nullable AtomicReferenceArray<@Nullable Fate<?>> full) {
     int running = 0;
     for (int i = 0; full != null && i < full.length(); i++) {
-      Task<?> child = full.get(i);
-      running += child != null && !child.isDone() ? 1 : 0;
+      Fate<?> child = full.get(i);
+      running += child != null && !child.isSettled() ? 1 : 0;
     }
     var roomier =
-        new AtomicReferenceArray<@Nullable Task<?>>(Math.max(FIRST_CAPACITY, 2 * running));
+        new AtomicReferenceArray<@Nullable Fate<?>>(Math.max(FIRST_CAPACITY, 2 * running));
     used = 0;
     for (int i = 0; full != null && i < full.length(); i++) {
-      Task<?> child = full.get(i);
-      if (child != null && !child.isDone()) { // none is started meanwhile, so there is room
+      Fate<?> child = full.get(i);
+      if (child != null && !child.isSettled()) { // none is started meanwhile, so there is room
         roomier.setPlain(used++, child);
       }
     }
@@ -65,13 +65,13 @@ final class Children {
   }
 
   /** Visits the children, those that are done perhaps among them. Any thread. */
-  void forEach(Consumer<? super Task<?>> action) {
-    AtomicReferenceArray<@Nullable Task<?>> array = places;
+  void forEach(Consumer<? super Fate<?>> action) {
+    AtomicReferenceArray<@Nullable Fate<?>> array = places;
     if (array == null) {
       return;
     }
     for (int i = 0; i < array.length(); i++) {
-      Task<?> child = array.get(i);
+      Fate<?> child = array.get(i);
       if (child != null) {
         action.accept(child);
       }
@@ -80,10 +80,10 @@ final class Children {
 
   /** Enforces the deadlines of the children; returns the next one due. Owner only. */
   Deadline enforceDeadlines() {
-    AtomicReferenceArray<@Nullable Task<?>> array = places;
+    AtomicReferenceArray<@Nullable Fate<?>> array = places;
     Deadline next = Deadline.never();
     for (int i = 0; array != null && i < used; i++) {
-      Task<?> child = array.get(i);
+      Fate<?> child = array.get(i);
       if (child != null) {
         next = next.earlier(child.enforce());
       }

@@ -2,6 +2,7 @@ package dev.warpwright.task;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,8 +86,22 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
   /** Whether nobody waits for the task from the start. */
   abstract boolean isDetached();
 
+  /** When the task is given up if it is stopped now. */
+  abstract Deadline givenUpIfStopped();
+
+  /** Stops and abandons the task when it is due, if its owner does that; when to look again. */
+  abstract Deadline enforce();
+
   final boolean isRunning() {
     return state == RUNNING;
+  }
+
+  /** Whether somebody has asked the task to stop before it ended; its thread may ask. */
+  final boolean wasStopped() {
+    return switch (state) {
+      case Stopping _, Outcome.TimedOut<?> _, Outcome.Cancelled<?> _ -> true;
+      default -> false;
+    };
   }
 
   /** Whether the thread is through, also if nobody waited for that. */
@@ -115,6 +130,15 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
     state = outcome;
     if (recorder != null) {
       recorder.end(outcome);
+    }
+  }
+
+  /** Asks the task to stop, as its deadline would. Only the first call counts. Any thread. */
+  void cancel(String reason) {
+    if (isRunning()) {
+      // Past the deadline it is a timeout whoever notices first, so that the tasks of a nested
+      // scope and the one that they hang under agree on what happened.
+      stop(new Stopping(deadline.hasPassed() ? null : reason, givenUpIfStopped()));
     }
   }
 
@@ -161,15 +185,56 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
     }
   }
 
-  /** If the task was stopped, takes the interrupt, which is sent right after the stop. */
-  @SuppressWarnings("ThreadPriorityCheck") // the other thread stands between two statements
+  /** If the task was stopped, takes the interrupt. */
   final void takeInterrupt() {
     if (state != RUNNING) {
-      while (!interruptSent) {
-        Thread.yield();
-      }
+      awaitInterrupt();
       Thread.interrupted();
     }
+  }
+
+  /** Waits for the interrupt of a task that was stopped, which is sent right after that. */
+  @SuppressWarnings("ThreadPriorityCheck") // the other thread stands between two statements
+  final void awaitInterrupt() {
+    while (!interruptSent) {
+      Thread.yield();
+    }
+  }
+
+  /** Runs the body, and closes what it leaves open. On the task's thread. */
+  final Outcome<T> call(Callable<? extends T> body) {
+    enter();
+    T value;
+    try {
+      value = body.call();
+    } catch (Throwable thrown) {
+      closeInner();
+      return new Outcome.Failure<>(thrown);
+    }
+    TaskScope open = inner;
+    if (open == null) {
+      return new Outcome.Success<>(value);
+    }
+    closeInner();
+    giveBack(value);
+    return new Outcome.Failure<>(
+        new IllegalStateException("task " + path + " left a scope open: " + open.path));
+  }
+
+  final void closeInner() {
+    TaskScope open = inner;
+    if (open != null) {
+      open.closeWithInner();
+    }
+  }
+
+  /** The outcome of one that has ended or was not started. */
+  final Outcome<T> requireOutcome() {
+    Outcome<T> outcome = settledOutcome();
+    if (outcome == null) {
+      throw new IllegalStateException("task " + path + " has not ended; join its scope first");
+    }
+    return outcome;
   }
 
   @Override

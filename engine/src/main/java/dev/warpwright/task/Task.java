@@ -88,11 +88,7 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
    * @throws IllegalStateException if the task is not done yet
    */
   public Outcome<T> outcome() {
-    Outcome<T> outcome = settledOutcome();
-    if (outcome == null) {
-      throw new IllegalStateException("task " + path + " has not ended; join its scope first");
-    }
-    return outcome;
+    return requireOutcome();
   }
 
   @Override
@@ -121,16 +117,13 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
    *
    * @param reason why, for its {@link Outcome.Cancelled}
    */
+  @Override
   public void cancel(String reason) {
-    if (isRunning()) {
-      // Past the deadline it is a timeout whoever notices first, so that the tasks of a nested
-      // scope and the one that they hang under agree on what happened.
-      boolean timedOut = deadline.hasPassed();
-      stop(new Stopping(timedOut ? null : reason, Deadline.in(tree.time(), graceNanosIn(0))));
-    }
+    super.cancel(reason);
   }
 
   /** Stops the task at its deadline, abandons it after the grace; returns when to look again. */
+  @Override
   Deadline enforce() {
     if (isRunning()) {
       if (!deadline.hasPassed()) {
@@ -146,6 +139,11 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
       abandon(stopping);
     }
     return Deadline.never();
+  }
+
+  @Override
+  Deadline givenUpIfStopped() {
+    return Deadline.in(tree.time(), graceNanosIn(0));
   }
 
   @Override
@@ -174,32 +172,6 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
 
   private void run(Callable<? extends T> body) {
     end(isRunning() ? call(body) : new Outcome.Cancelled<>("stopped before it began", false));
-  }
-
-  private Outcome<T> call(Callable<? extends T> body) {
-    enter();
-    T value;
-    try {
-      value = body.call();
-    } catch (Throwable thrown) {
-      closeInner();
-      return new Outcome.Failure<>(thrown);
-    }
-    TaskScope open = inner;
-    if (open == null) {
-      return new Outcome.Success<>(value);
-    }
-    closeInner();
-    giveBack(value);
-    return new Outcome.Failure<>(
-        new IllegalStateException("task " + path + " left a scope open: " + open.path));
-  }
-
-  private void closeInner() {
-    TaskScope open = inner;
-    if (open != null) {
-      open.closeWithInner();
-    }
   }
 
   @Override

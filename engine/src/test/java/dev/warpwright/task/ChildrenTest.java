@@ -13,8 +13,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ChildrenTest {
   @RegisterExtension final TaskFixture fixture = new TaskFixture();
 
-  private static Set<Task<?>> all(Children children) {
-    Set<Task<?>> seen = new HashSet<>();
+  private static Set<Fate<?>> all(Children children) {
+    Set<Fate<?>> seen = new HashSet<>();
     children.forEach(seen::add);
     return seen;
   }

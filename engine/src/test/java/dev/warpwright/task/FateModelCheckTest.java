@@ -107,6 +107,16 @@ class FateModelCheckTest {
       return Deadline.never();
     }
 
+    @Override
+    Deadline givenUpIfStopped() {
+      return Deadline.never();
+    }
+
+    @Override
+    Deadline enforce() {
+      return Deadline.never();
+    }
+
     /** Its owner's patience: as much of it as {@link Task#enforce} has without a grace. */
     void giveUp() {
       stop(new Stopping(null, Deadline.never()));

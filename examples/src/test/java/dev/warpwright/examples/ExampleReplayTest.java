@@ -104,8 +104,7 @@ final class ExampleReplayTest {
             .filter(flow -> state.started().drivenBy().equals("flow:" + flow.id()))
             .<Optional<ReplayDifference>>map(flow -> Replay.of(logs).against(flow))
             .toList();
-    assertTrue(
-        differences.stream().anyMatch(Optional::isEmpty), () -> state + ": " + differences);
+    assertTrue(differences.stream().anyMatch(Optional::isEmpty), () -> state + ": " + differences);
     if (state.run().runId().equals("shoes")) {
       assertEquals(2, differences.stream().flatMap(Optional::stream).count(), "old and careless");
     }
@@ -138,8 +137,7 @@ final class ExampleReplayTest {
         List<LoggedEvent> log = runs.log(run.run());
         List<Target> targets = RunState.of(log).started().targets();
         Target[] spare = targets.subList(1, targets.size()).toArray(Target[]::new);
-        Agent agent =
-            TriageAgent.of(Route.of(targets.getFirst(), spare), Orders.load(), effects);
+        Agent agent = TriageAgent.of(Route.of(targets.getFirst(), spare), Orders.load(), effects);
         assertEquals(Optional.empty(), Replay.ofRun(log).against(agent));
       }
       assertTrue(

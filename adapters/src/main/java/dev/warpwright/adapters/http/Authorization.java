@@ -33,6 +33,15 @@ public interface Authorization {
   default void refused(Map<String, String> headers) {}
 
   /**
+   * Whether {@link #headers} neither blocks nor runs code of the program.
+   *
+   * @return false by default
+   */
+  default boolean atHand() {
+    return false;
+  }
+
+  /**
    * The secrets that were last sent, which a server may echo.
    *
    * @return the secrets
@@ -55,6 +64,11 @@ public interface Authorization {
       @Override
       public Map<String, String> headers(URI uri, Map<String, String> others, byte[] body) {
         return headers;
+      }
+
+      @Override
+      public boolean atHand() {
+        return true;
       }
 
       @Override

@@ -117,6 +117,17 @@ public final class Connection implements AutoCloseable {
   }
 
   /**
+   * Whether an exchange is certain to end soon after an interrupt. It does in all that is done
+   * here; a client that the program lent, the source of a token or of credentials, and the resolver
+   * that looks an address up are not known.
+   *
+   * @return false if one of these takes part
+   */
+  public boolean honoursInterrupts() {
+    return transport.isOwn() && authorization.atHand() && onlyPublic.isEmpty();
+  }
+
+  /**
    * How many exchanges are open: begun, and their answer neither read to its end nor given up.
    *
    * @return the number at this moment

@@ -105,6 +105,11 @@ public final class Transport implements AutoCloseable {
     return new Lease(current);
   }
 
+  /** Whether the clients are made here, and so are the JDK's own. */
+  boolean isOwn() {
+    return owned;
+  }
+
   boolean isClosed() {
     return closed;
   }

@@ -49,6 +49,11 @@ final class VendorModel implements StreamingModel {
   }
 
   @Override
+  public boolean honoursInterrupts() {
+    return chat.honoursInterrupts();
+  }
+
+  @Override
   public boolean mayAct(ModelCall call) {
     return model(api(call, false)).mayAct(call);
   }

@@ -62,11 +62,13 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
   private final ModelCapabilities capabilities;
   private final TimeSource time;
   private final CallLog log;
+  private final boolean lambdas;
 
   private ScriptedModel(Builder builder) {
     this.playback = new Playback(builder.steps, builder.cases, builder.script);
     this.capabilities = builder.capabilities;
     this.time = builder.time;
+    this.lambdas = builder.lambdas;
     this.log = new CallLog();
   }
 
@@ -150,6 +152,11 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
       }
 
       @Override
+      public boolean honoursInterrupts() {
+        return !lambdas;
+      }
+
+      @Override
       public ModelResponse generate(ModelCall call) throws InterruptedException {
         return play(modelId, call, null);
       }
@@ -164,6 +171,12 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
   @Override
   public ModelCapabilities capabilities() {
     return capabilities;
+  }
+
+  /** Whether no lambda takes part. */
+  @Override
+  public boolean honoursInterrupts() {
+    return !lambdas;
   }
 
   /** Answers under the model id {@code scripted}. */
@@ -324,6 +337,7 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
     private ModelCapabilities capabilities =
         ModelCapabilities.TEXT_AND_TOOLS.with(Capability.STREAMING);
     private TimeSource time = TimeSource.system();
+    private boolean lambdas; // which may do what they like
 
     private Builder() {}
 
@@ -337,7 +351,8 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
      */
     public Builder next(ScriptedAnswer answer) {
       Objects.requireNonNull(answer, "answer");
-      return next(call -> answer);
+      steps.add(call -> answer);
+      return this;
     }
 
     /**
@@ -348,6 +363,7 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
      */
     public Builder next(Answering answering) {
       steps.add(Objects.requireNonNull(answering, "answering"));
+      lambdas = true;
       return this;
     }
 
@@ -359,10 +375,11 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
      */
     public Builder failNext(ProviderException failure) {
       Objects.requireNonNull(failure, "failure");
-      return next(
+      steps.add(
           call -> {
             throw failure;
           });
+      return this;
     }
 
     /**
@@ -388,6 +405,7 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
      */
     public Builder when(Predicate<ModelCall> condition, Answering answering) {
       cases.add(new Playback.Case(condition, answering));
+      lambdas = true;
       return this;
     }
 
@@ -398,7 +416,9 @@ public final class ScriptedModel implements StreamingModel, ProviderAdapter {
      * @return this builder
      */
     public Builder otherwise(ScriptedAnswer answer) {
-      return when(call -> true, answer);
+      Objects.requireNonNull(answer, "answer");
+      cases.add(new Playback.Case(call -> true, call -> answer));
+      return this;
     }
 
     /**

@@ -82,6 +82,11 @@ public abstract class WireModel implements StreamingModel {
     return pieces(call, events);
   }
 
+  @Override
+  public final boolean honoursInterrupts() {
+    return connection.honoursInterrupts();
+  }
+
   /** Every protocol's counters are read so that the output includes the reasoning. */
   @Override
   public final Optional<ReasoningAccounting> reasoningAccounting() {
