@@ -28,6 +28,7 @@ import dev.warpwright.run.Runs;
 import dev.warpwright.tool.EffectClass;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
