@@ -627,7 +627,10 @@ final class PostgresSession extends JournalSession {
   Set<RunKey> send() throws SQLException {
     sendDeleted();
     List<RunKey> created =
-        slots.keySet().stream().filter(run -> slot(run).inserted != null).sorted(ORDER).toList();
+        slots.keySet().stream()
+            .filter(run -> slot(run).inserted != null)
+            .sorted(Comparator.comparing(this::keyOf).thenComparing(ORDER))
+            .toList();
     Map<Long, Long> ids = new HashMap<>(); // by provisional id
     Set<RunKey> lost = insert(created, ids);
     if (!lost.isEmpty()) {
@@ -696,6 +699,11 @@ final class PostgresSession extends JournalSession {
       }
     }
     return lost;
+  }
+
+  /** Two stores that claim the same keys insert them in one order, and never wait in a ring. */
+  private String keyOf(RunKey created) {
+    return Objects.requireNonNullElse(origin(slot(created)).idempotencyKey(), "");
   }
 
   private static RunRow.Origin origin(Slot slot) {
