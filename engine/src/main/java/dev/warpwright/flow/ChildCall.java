@@ -17,6 +17,7 @@ import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
@@ -130,7 +131,8 @@ final class ChildCall {
     }
     RunState left;
     try {
-      left = Effects.allowed(() -> run.apply(child));
+      left =
+          recorded.flatMap(this::failed).orElseGet(() -> Effects.allowed(() -> run.apply(child)));
     } catch (OperationCancelledException e) {
       throw drive.cutOff(); // stopped, and so is the child
     }
@@ -147,6 +149,22 @@ final class ChildCall {
           throw drive.suspend(Reason.CHILD, child.childRunId(), position);
     }
     return child;
+  }
+
+  /**
+   * A child that has failed by a step of its own while nobody drove this run: the body has not seen
+   * that, and only after somebody has resumed this run for it the step is made again.
+   */
+  private Optional<RunState> failed(FlowCall.Child call) {
+    List<LoggedEvent> log = load(call.started());
+    if (log.isEmpty()) {
+      return Optional.empty();
+    }
+    RunState child = RunState.of(log);
+    boolean byStep = child.failure().flatMap(RunFailed::position).isPresent();
+    boolean known =
+        call.failedBefore().filter(ChildEnds.of(call.started(), child, log)::equals).isPresent();
+    return byStep && !known ? Optional.of(child) : Optional.empty();
   }
 
   private List<LoggedEvent> load(ChildStarted child) {
