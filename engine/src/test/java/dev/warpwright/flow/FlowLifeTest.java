@@ -12,8 +12,10 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.RunFailedException;
+import dev.warpwright.run.Append;
 import dev.warpwright.run.ForwardingStore;
 import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunKey;
@@ -36,6 +38,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -350,5 +353,76 @@ final class FlowLifeTest {
         flow(RunPolicy.NONE, (ctx, in) -> in.length() < 4 ? in : ctx.continueAs("x"));
     assertTrue(flows.check(other, went.log()).isPresent());
     assertTrue(flows.check(other, returned.log()).isPresent());
+  }
+
+  /** Dies once, at the end of a run: before it is written, or after. */
+  private RunStore dying(boolean written, Runnable before) {
+    AtomicBoolean dies = new AtomicBoolean(true);
+    return new ForwardingStore(store) {
+      @Override
+      public void append(Append append, Deadline deadline) {
+        boolean now =
+            append.events().stream().anyMatch(RunEvent.RunCompleted.class::isInstance)
+                && dies.getAndSet(false);
+        if (now) {
+          before.run();
+        }
+        if (!now || written) {
+          super.append(append, deadline);
+        }
+        if (now) {
+          throw new IllegalStateException("The process dies.");
+        }
+      }
+    };
+  }
+
+  private void dies(RunStore dying, Flow<String, String> flow, String input) {
+    Flows mortal = Flows.on(tasks, dying);
+    assertThrows(IllegalStateException.class, () -> mortal.run(flow, "loop", input));
+  }
+
+  private static RunKey loop(String id) {
+    return new RunKey(RunScope.DEFAULT, id);
+  }
+
+  private static final FlowBody<String, String> GOES_ON_ONCE =
+      (ctx, in) -> in.isEmpty() ? ctx.continueAs("x") : in + ctx.awaitSignal("word", String.class);
+
+  @Test
+  @Tag("F58")
+  void a_signal_that_comes_just_before_the_end_of_the_old_run_is_not_lost() {
+    Flow<String, String> flow = flow(RunPolicy.NONE, GOES_ON_ONCE);
+    dies(dying(true, () -> flows.signal(loop("loop"), "word", "!", "s1")), flow, "");
+    assertEquals(RunStatus.COMPLETED, runs.state(loop("loop")).orElseThrow().status());
+    assertEquals("x!", flows.resume(flow, loop("loop:2")).orThrow());
+  }
+
+  @Test
+  @Tag("F55")
+  @Tag("F58")
+  void an_old_run_ends_though_the_fresh_one_has_ended_before_it() {
+    Flow<String, String> flow =
+        flow(RunPolicy.NONE, (ctx, in) -> in.isEmpty() ? ctx.continueAs("x") : in);
+    dies(dying(false, () -> {}), flow, "");
+    assertEquals("x", flows.resume(flow, loop("loop:2")).orThrow());
+    flows.signal(loop("loop"), "word", "nobody waits for it", "s1");
+    FlowResult<String> ended = flows.resume(flow, loop("loop"));
+    assertEquals(RunStatus.COMPLETED, ended.status());
+    assertEquals(Optional.of(loop("loop:2")), ended.continuedAs());
+  }
+
+  @Test
+  @Tag("F52")
+  @Tag("F58")
+  void a_run_that_times_out_before_it_has_ended_leaves_no_fresh_run_behind() {
+    Flow<String, String> flow = flow(RunPolicy.NONE.withTimeout(DAY), GOES_ON_ONCE);
+    RunKey old = flows.enqueue(FlowRequest.builder(flow, "").runId("loop").build());
+    time.advance(HOUR);
+    Flows mortal = Flows.on(tasks, dying(false, () -> {}));
+    assertThrows(IllegalStateException.class, () -> mortal.resume(flow, old));
+    time.advance(DAY.minus(HOUR));
+    assertEquals(RunStatus.TIMED_OUT, flows.resume(flow, old).status());
+    assertEquals(RunStatus.CANCELLED, flows.resume(flow, loop("loop:2")).status());
   }
 }
