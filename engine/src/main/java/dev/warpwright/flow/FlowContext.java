@@ -7,6 +7,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.NonDeterminismException;
+import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ApprovalSignatures;
 import dev.warpwright.run.FlowCall;
@@ -75,6 +76,7 @@ public final class FlowContext {
   private final Mode mode;
   private int ordinal;
   private boolean left; // by an Unwind
+  private boolean told; // that the run is to be cancelled
   private volatile boolean givenUp; // set by the thread that started this branch
 
   /** What calls may be made. */
@@ -815,6 +817,9 @@ public final class FlowContext {
           "The name of a call of a flow must have 1 to %d characters and not be blank, but has %d."
               .formatted(MAX_NAME, name.length()));
     }
+    if (told) {
+      throw Unwind.NOW; // a loop that catches every exception would try for ever
+    }
     if (left) {
       throw drive.swallowed();
     }
@@ -889,12 +894,14 @@ public final class FlowContext {
   /** What began was left out of the log if somebody asked to cancel the run before. */
   void requireRecorded(String position) {
     if (drive.log.journal().at(position).isEmpty()) {
+      told = true;
       throw drive.runCancelled();
     }
   }
 
   private void requireOver(String position) {
     if (drive.log.journal().at(position).filter(FlowCall::isOver).isEmpty()) {
+      told = true;
       throw drive.runCancelled();
     }
   }
@@ -906,6 +913,9 @@ public final class FlowContext {
     } catch (Unwind unwind) {
       left = true;
       throw unwind;
+    } catch (OperationCancelledException cancelled) {
+      told = true;
+      throw cancelled;
     }
   }
 }

@@ -39,6 +39,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -424,5 +425,30 @@ final class FlowLifeTest {
     time.advance(DAY.minus(HOUR));
     assertEquals(RunStatus.TIMED_OUT, flows.resume(flow, old).status());
     assertEquals(RunStatus.CANCELLED, flows.resume(flow, loop("loop:2")).status());
+  }
+
+  @Test
+  @Tag("F53")
+  void a_loop_that_catches_every_exception_ends_on_a_cancel() {
+    AtomicInteger caught = new AtomicInteger();
+    Flow<String, String> flow =
+        flow(
+            RunPolicy.NONE,
+            (ctx, in) -> {
+              while (true) {
+                try {
+                  step(ctx, "one");
+                  ctx.sleep(HOUR);
+                } catch (Exception told) {
+                  if (caught.incrementAndGet() > 100) {
+                    throw new AssertionError("it is told again and again");
+                  }
+                }
+              }
+            });
+    RunKey run = flows.run(flow, "x").run();
+    var _ = runs.cancel(run);
+    assertEquals(RunStatus.CANCELLED, flows.resume(flow, run).status());
+    assertEquals(List.of("one"), effects);
   }
 }
