@@ -126,7 +126,7 @@ final class ChildCall {
             .map(FlowCall.Child::started)
             .orElseGet(() -> new ChildStarted(position, RunIds.next(drive.time), drivenBy));
     if (recorded.isEmpty()) {
-      drive.log.append(child);
+      drive.append(child);
       context.requireRecorded(position);
     }
     RunState left;
@@ -142,7 +142,7 @@ final class ChildCall {
           throw Unwind.NOW; // that is why it failed
         }
         ChildFinished end = ChildEnds.of(child, left, load(child));
-        drive.log.append(end);
+        drive.append(end);
         requireCompleted(end);
       }
       case WAITING, WAITING_APPROVAL, NEEDS_RECONCILIATION, QUEUED, RUNNING, CANCEL_REQUESTED ->

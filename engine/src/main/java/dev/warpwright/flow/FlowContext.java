@@ -313,7 +313,7 @@ public final class FlowContext {
     }
     requireNotCancelled();
     String value = read.get();
-    drive.log.append(new Observed(position, source, Json.of(value)));
+    drive.append(new Observed(position, source, Json.of(value)));
     requireRecorded(position);
     return value;
   }
@@ -347,7 +347,7 @@ public final class FlowContext {
     requireNotCancelled();
     Instant at = recorded.map(FlowCall.Timer::due).orElseGet(due);
     if (recorded.isEmpty()) {
-      drive.log.append(new TimerScheduled(position, name, at));
+      drive.append(new TimerScheduled(position, name, at));
       requireRecorded(position);
     }
     leaving(
@@ -357,7 +357,7 @@ public final class FlowContext {
           }
           return true;
         });
-    drive.log.append(new TimerFired(position));
+    drive.append(new TimerFired(position));
   }
 
   /**
@@ -396,17 +396,17 @@ public final class FlowContext {
     requireNotCancelled();
     Optional<Instant> due = recorded.isPresent() ? recorded.get().due() : timeout.map(drive::in);
     if (recorded.isEmpty()) {
-      drive.log.append(new SignalAwaited(position, name, due));
+      drive.append(new SignalAwaited(position, name, due));
       requireRecorded(position);
     }
     Optional<Signal> signal = drive.takeSignal(name);
     if (signal.isPresent()) {
-      drive.log.append(new SignalReceived(position, signal.get().id(), signal.get().value()));
+      drive.append(new SignalReceived(position, signal.get().id(), signal.get().value()));
       requireOver(position);
       return signal.map(found -> json.read(found.value()));
     }
     if (due.filter(end -> !drive.time.now().isBefore(end)).isPresent()) {
-      drive.log.append(new SignalTimedOut(position));
+      drive.append(new SignalTimedOut(position));
       return Optional.empty();
     }
     return leaving(
@@ -463,7 +463,7 @@ public final class FlowContext {
               shown,
               Optional.of(drive.in(timeout)),
               Optional.empty());
-      drive.log.append(ApprovalSignatures.sign(request, drive.signer));
+      drive.append(ApprovalSignatures.sign(request, drive.signer));
       requireRecorded(position);
     }
     String awaited =
@@ -701,7 +701,7 @@ public final class FlowContext {
       next(changeId);
       var _ = recorded(position, FlowCall.Version.class, "version", changeId);
       version = drive.log.journal().version(changeId).orElse(current); // another branch's
-      drive.log.append(new VersionMarked(position, changeId, version));
+      drive.append(new VersionMarked(position, changeId, version));
       requireRecorded(position);
     }
     versions.put(changeId, version);

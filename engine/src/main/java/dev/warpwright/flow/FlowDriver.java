@@ -142,7 +142,7 @@ final class FlowDriver<I, O> {
     }
     drive
         .broken()
-        .filter(broken -> !drive.isSwallowed())
+        .filter(broken -> !drive.isRunBroken())
         .ifPresent(
             broken -> {
               throw broken;

@@ -11,6 +11,7 @@ import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.RunFailedException;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.ForwardingStore;
@@ -449,6 +450,106 @@ final class FlowLifeTest {
     RunKey run = flows.run(flow, "x").run();
     var _ = runs.cancel(run);
     assertEquals(RunStatus.CANCELLED, flows.resume(flow, run).status());
+    assertEquals(List.of("one"), effects);
+  }
+
+  // --- what cannot be written
+
+  @Test
+  @Tag("F16")
+  @Tag("F55")
+  void a_loop_that_catches_every_exception_ends_when_its_log_is_full() {
+    AtomicInteger made = new AtomicInteger();
+    Flow<String, String> flow =
+        Flow.builder(
+                "f",
+                String.class,
+                String.class,
+                (ctx, in) -> {
+                  while (true) {
+                    try {
+                      ctx.run("poll", StepOptions.pure(), step -> made.incrementAndGet());
+                    } catch (Exception full) {
+                      if (made.get() > 1000) {
+                        throw new AssertionError("it acts, and nothing is written");
+                      }
+                    }
+                  }
+                })
+            .maxStateBytes(5_000)
+            .build();
+    FlowResult<String> result = flows.run(flow, "x");
+    assertEquals(RunStatus.FAILED, result.status());
+    assertEquals(FailureKind.LIMIT, result.state().failure().orElseThrow().kind());
+    assertTrue(result.state().failure().orElseThrow().resumable());
+  }
+
+  @Test
+  @Tag("F44")
+  @Tag("F46")
+  void a_difference_in_a_branch_writes_nothing() {
+    AtomicBoolean changed = new AtomicBoolean();
+    Flow<String, String> flow =
+        flow(
+            RunPolicy.NONE,
+            (ctx, in) ->
+                ctx.<String>parallel(
+                        "both",
+                        List.of(
+                            one ->
+                                changed.get()
+                                    ? step(one, "other")
+                                    : one.awaitSignal("go", String.class),
+                            two -> step(two, "two")))
+                    .toString());
+    FlowResult<String> waits = flows.run(flow, "x");
+    assertEquals(RunStatus.WAITING, waits.status());
+    flows.signal(waits.run(), "go", "!", "s1");
+    changed.set(true);
+    assertThrows(NonDeterminismException.class, () -> flows.resume(flow, waits.run()));
+    changed.set(false);
+    assertEquals("[!, two]", flows.resume(flow, waits.run()).orThrow());
+    assertEquals(List.of("two"), effects);
+  }
+
+  @Test
+  @Tag("F46")
+  void a_difference_in_a_branch_leaves_the_step_of_another_one_to_the_right_code() {
+    AtomicBoolean changed = new AtomicBoolean();
+    CountDownLatch running = new CountDownLatch(1);
+    Flow<String, String> flow =
+        flow(
+            RunPolicy.NONE,
+            (ctx, in) ->
+                ctx.<String>parallel(
+                        "both",
+                        List.of(
+                            one -> {
+                              if (changed.get()) {
+                                running.await();
+                                return step(one, "other");
+                              }
+                              return step(one, "one");
+                            },
+                            two ->
+                                two.awaitSignal("go", String.class)
+                                    + two.step(
+                                        "two",
+                                        String.class,
+                                        step -> {
+                                          if (changed.get()) {
+                                            running.countDown();
+                                            new CountDownLatch(1).await();
+                                          }
+                                          return "two";
+                                        })))
+                    .toString());
+    RunKey run = flows.run(flow, "x").run();
+    flows.signal(run, "go", "!", "s1");
+    changed.set(true);
+    assertThrows(NonDeterminismException.class, () -> flows.resume(flow, run));
+    changed.set(false);
+    assertEquals("[one, !two]", flows.resume(flow, run).orThrow());
     assertEquals(List.of("one"), effects);
   }
 }
