@@ -391,7 +391,10 @@ public final class FlowContext {
     Optional<FlowCall.Signal> recorded = recorded(position, FlowCall.Signal.class, "signal", name);
     JsonType<T> json = JsonType.of(type, drive.lookup());
     if (recorded.isPresent() && recorded.get().isOver()) {
-      return recorded.get().received().map(received -> json.read(received.value()));
+      return recorded
+          .get()
+          .received()
+          .map(received -> read(json, position, name, received.value()));
     }
     requireNotCancelled();
     Optional<Instant> due = recorded.isPresent() ? recorded.get().due() : timeout.map(drive::in);
@@ -403,7 +406,7 @@ public final class FlowContext {
     if (signal.isPresent()) {
       drive.append(new SignalReceived(position, signal.get().id(), signal.get().value()));
       requireOver(position);
-      return signal.map(found -> json.read(found.value()));
+      return signal.map(found -> read(json, position, name, found.value()));
     }
     if (due.filter(end -> !drive.time.now().isBefore(end)).isPresent()) {
       drive.append(new SignalTimedOut(position));
@@ -413,6 +416,18 @@ public final class FlowContext {
         () -> {
           throw drive.suspend(Reason.SIGNAL, position, position);
         });
+  }
+
+  /** What is sent from outside must not end the run: code that can read it goes on. */
+  private <T> T read(JsonType<T> type, String position, String name, Json value) {
+    try {
+      return type.read(value);
+    } catch (InvalidRequestException e) {
+      throw drive.differs(
+          position,
+          "value of signal \"" + name + "\"",
+          "signal with a type that cannot read it (" + e.getMessage() + ")");
+    }
   }
 
   /**

@@ -453,6 +453,21 @@ final class FlowLifeTest {
     assertEquals(List.of("one"), effects);
   }
 
+  @Test
+  @Tag("F38")
+  @Tag("F46")
+  void a_signal_of_another_type_does_not_end_the_run_and_code_that_can_read_it_goes_on() {
+    Flow<String, String> numbers =
+        flow(RunPolicy.NONE, (ctx, in) -> in + ctx.awaitSignal("n", Integer.class));
+    RunKey run = flows.run(numbers, "x").run();
+    flows.signal(run, "n", "seven", "s1");
+    assertThrows(NonDeterminismException.class, () -> flows.resume(numbers, run));
+    assertThrows(NonDeterminismException.class, () -> flows.resume(numbers, run));
+    Flow<String, String> words =
+        flow(RunPolicy.NONE, (ctx, in) -> in + ctx.awaitSignal("n", String.class));
+    assertEquals("xseven", flows.resume(words, run).orThrow());
+  }
+
   // --- what cannot be written
 
   @Test
