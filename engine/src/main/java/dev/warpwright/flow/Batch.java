@@ -404,22 +404,35 @@ public final class Batch<T, R> {
    * @param on the store
    * @return how many runs were cancelled, or were asked to cancel by their driver
    * @throws InvalidRequestException if two items have the same key or a key is blank
+   * @throws WarpwrightException if a run could not be cancelled, the first one; the others are
    */
   public int cancel(R on) {
     var _ = requireDistinctKeys();
     Runs runs = work.runs(on);
     int cancelled = 0;
+    Optional<WarpwrightException> failure = Optional.empty();
     for (T item : items) {
-      Optional<RunKey> run = runs.find(scope, runKey(key, keyOf.apply(item)));
-      if (run.flatMap(runs::state).filter(state -> !state.isTerminal()).isPresent()) {
-        RunStatus left = runs.cancel(run.get(), CANCELLED).status();
-        if (left == RunStatus.CANCEL_REQUESTED) {
-          work.endCancelled(on, run.get());
-        }
-        cancelled++;
+      try {
+        cancelled += cancel(on, runs, item) ? 1 : 0;
+      } catch (WarpwrightException e) {
+        failure = failure.or(() -> Optional.of(e));
       }
     }
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
     return cancelled;
+  }
+
+  private boolean cancel(R on, Runs runs, T item) {
+    Optional<RunKey> run = runs.find(scope, runKey(key, keyOf.apply(item)));
+    if (run.flatMap(runs::state).filter(state -> !state.isTerminal()).isEmpty()) {
+      return false;
+    }
+    if (runs.cancel(run.get(), CANCELLED).status() == RunStatus.CANCEL_REQUESTED) {
+      work.endCancelled(on, run.get());
+    }
+    return true;
   }
 
   /** The run of an item that was queued; empty if that was cut off. */

@@ -74,7 +74,7 @@ final class Branches<T> {
     Optional<ParallelFinished> finished = recorded.flatMap(FlowCall.Parallel::finished);
     if (recorded.isEmpty()) {
       context.requireNotCancelled();
-      drive.log.append(new ParallelStarted(position, name, branches.size()));
+      drive.append(new ParallelStarted(position, name, branches.size()));
       context.requireRecorded(position);
     }
     try (TaskScope scope = drive.tasks.open("parallel", "parallel " + name)) {
@@ -107,7 +107,7 @@ final class Branches<T> {
         throw drive.replay().orElseThrow().beyond(drive, position, "end of parallel", name);
       }
       if (!drive.isCancelled()) { // else branches may have ended by what is not in the log
-        drive.log.append(
+        drive.append(
             new ParallelFinished(position, results.stream().map(Branches::end).toList(), failed));
       }
     }

@@ -17,6 +17,7 @@ import dev.warpwright.run.FlowCall;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent.ChildFinished;
 import dev.warpwright.run.RunEvent.ChildStarted;
+import dev.warpwright.run.RunEvent.RunFailed;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
 import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
@@ -125,12 +126,13 @@ final class ChildCall {
             .map(FlowCall.Child::started)
             .orElseGet(() -> new ChildStarted(position, RunIds.next(drive.time), drivenBy));
     if (recorded.isEmpty()) {
-      drive.log.append(child);
+      drive.append(child);
       context.requireRecorded(position);
     }
     RunState left;
     try {
-      left = Effects.allowed(() -> run.apply(child));
+      left =
+          recorded.flatMap(this::failed).orElseGet(() -> Effects.allowed(() -> run.apply(child)));
     } catch (OperationCancelledException e) {
       throw drive.cutOff(); // stopped, and so is the child
     }
@@ -140,13 +142,29 @@ final class ChildCall {
           throw Unwind.NOW; // that is why it failed
         }
         ChildFinished end = ChildEnds.of(child, left, load(child));
-        drive.log.append(end);
+        drive.append(end);
         requireCompleted(end);
       }
       case WAITING, WAITING_APPROVAL, NEEDS_RECONCILIATION, QUEUED, RUNNING, CANCEL_REQUESTED ->
           throw drive.suspend(Reason.CHILD, child.childRunId(), position);
     }
     return child;
+  }
+
+  /**
+   * A child that has failed by a step of its own while nobody drove this run: the body has not seen
+   * that, and only after somebody has resumed this run for it the step is made again.
+   */
+  private Optional<RunState> failed(FlowCall.Child call) {
+    List<LoggedEvent> log = load(call.started());
+    if (log.isEmpty()) {
+      return Optional.empty();
+    }
+    RunState child = RunState.of(log);
+    boolean byStep = child.failure().flatMap(RunFailed::position).isPresent();
+    boolean known =
+        call.failedBefore().filter(ChildEnds.of(call.started(), child, log)::equals).isPresent();
+    return byStep && !known ? Optional.of(child) : Optional.empty();
   }
 
   private List<LoggedEvent> load(ChildStarted child) {

@@ -83,20 +83,13 @@ final class Continuation {
     return next;
   }
 
-  /** Queues the run, unless that was done before, with the signals that the old one has left. */
+  /** Queues the run, unless that was done before; the end of the old one gives it its signals. */
   RunKey queue(RunStarted started, RunAccess access) {
-    RunKey queued = access.enqueue(new NewRun(run, time.now(), started), Continuation::keepAsItIs);
-    takeSignals();
-    return queued;
+    return access.enqueue(new NewRun(run, time.now(), started), Continuation::keepAsItIs);
   }
 
   /** What was queued in an earlier drive counts. */
   private static void keepAsItIs(RunState found) {}
-
-  /** Hands signals on that the old run has not received. */
-  void takeSignals() {
-    store.signals(before, deadline).forEach(signal -> store.signal(run, signal, deadline));
-  }
 
   /** Cancels the run, if it was queued though the old one did not come to its end. */
   void cancel() {

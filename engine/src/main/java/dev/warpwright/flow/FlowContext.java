@@ -7,6 +7,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.NonDeterminismException;
+import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.StepFailedException;
 import dev.warpwright.run.ApprovalSignatures;
 import dev.warpwright.run.FlowCall;
@@ -75,6 +76,7 @@ public final class FlowContext {
   private final Mode mode;
   private int ordinal;
   private boolean left; // by an Unwind
+  private boolean told; // that the run is to be cancelled
   private volatile boolean givenUp; // set by the thread that started this branch
 
   /** What calls may be made. */
@@ -311,7 +313,7 @@ public final class FlowContext {
     }
     requireNotCancelled();
     String value = read.get();
-    drive.log.append(new Observed(position, source, Json.of(value)));
+    drive.append(new Observed(position, source, Json.of(value)));
     requireRecorded(position);
     return value;
   }
@@ -345,7 +347,7 @@ public final class FlowContext {
     requireNotCancelled();
     Instant at = recorded.map(FlowCall.Timer::due).orElseGet(due);
     if (recorded.isEmpty()) {
-      drive.log.append(new TimerScheduled(position, name, at));
+      drive.append(new TimerScheduled(position, name, at));
       requireRecorded(position);
     }
     leaving(
@@ -355,7 +357,7 @@ public final class FlowContext {
           }
           return true;
         });
-    drive.log.append(new TimerFired(position));
+    drive.append(new TimerFired(position));
   }
 
   /**
@@ -389,28 +391,43 @@ public final class FlowContext {
     Optional<FlowCall.Signal> recorded = recorded(position, FlowCall.Signal.class, "signal", name);
     JsonType<T> json = JsonType.of(type, drive.lookup());
     if (recorded.isPresent() && recorded.get().isOver()) {
-      return recorded.get().received().map(received -> json.read(received.value()));
+      return recorded
+          .get()
+          .received()
+          .map(received -> read(json, position, name, received.value()));
     }
     requireNotCancelled();
     Optional<Instant> due = recorded.isPresent() ? recorded.get().due() : timeout.map(drive::in);
     if (recorded.isEmpty()) {
-      drive.log.append(new SignalAwaited(position, name, due));
+      drive.append(new SignalAwaited(position, name, due));
       requireRecorded(position);
     }
     Optional<Signal> signal = drive.takeSignal(name);
     if (signal.isPresent()) {
-      drive.log.append(new SignalReceived(position, signal.get().id(), signal.get().value()));
+      drive.append(new SignalReceived(position, signal.get().id(), signal.get().value()));
       requireOver(position);
-      return signal.map(found -> json.read(found.value()));
+      return signal.map(found -> read(json, position, name, found.value()));
     }
     if (due.filter(end -> !drive.time.now().isBefore(end)).isPresent()) {
-      drive.log.append(new SignalTimedOut(position));
+      drive.append(new SignalTimedOut(position));
       return Optional.empty();
     }
     return leaving(
         () -> {
           throw drive.suspend(Reason.SIGNAL, position, position);
         });
+  }
+
+  /** What is sent from outside must not end the run: code that can read it goes on. */
+  private <T> T read(JsonType<T> type, String position, String name, Json value) {
+    try {
+      return type.read(value);
+    } catch (InvalidRequestException e) {
+      throw drive.differs(
+          position,
+          "value of signal \"" + name + "\"",
+          "signal with a type that cannot read it (" + e.getMessage() + ")");
+    }
   }
 
   /**
@@ -461,7 +478,7 @@ public final class FlowContext {
               shown,
               Optional.of(drive.in(timeout)),
               Optional.empty());
-      drive.log.append(ApprovalSignatures.sign(request, drive.signer));
+      drive.append(ApprovalSignatures.sign(request, drive.signer));
       requireRecorded(position);
     }
     String awaited =
@@ -699,7 +716,7 @@ public final class FlowContext {
       next(changeId);
       var _ = recorded(position, FlowCall.Version.class, "version", changeId);
       version = drive.log.journal().version(changeId).orElse(current); // another branch's
-      drive.log.append(new VersionMarked(position, changeId, version));
+      drive.append(new VersionMarked(position, changeId, version));
       requireRecorded(position);
     }
     versions.put(changeId, version);
@@ -815,6 +832,9 @@ public final class FlowContext {
           "The name of a call of a flow must have 1 to %d characters and not be blank, but has %d."
               .formatted(MAX_NAME, name.length()));
     }
+    if (told) {
+      throw Unwind.NOW; // a loop that catches every exception would try for ever
+    }
     if (left) {
       throw drive.swallowed();
     }
@@ -889,12 +909,14 @@ public final class FlowContext {
   /** What began was left out of the log if somebody asked to cancel the run before. */
   void requireRecorded(String position) {
     if (drive.log.journal().at(position).isEmpty()) {
+      told = true;
       throw drive.runCancelled();
     }
   }
 
   private void requireOver(String position) {
     if (drive.log.journal().at(position).filter(FlowCall::isOver).isEmpty()) {
+      told = true;
       throw drive.runCancelled();
     }
   }
@@ -906,6 +928,9 @@ public final class FlowContext {
     } catch (Unwind unwind) {
       left = true;
       throw unwind;
+    } catch (OperationCancelledException cancelled) {
+      told = true;
+      throw cancelled;
     }
   }
 }

@@ -5,12 +5,14 @@ import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.LimitExceededException;
 import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowCall;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.RunStarted.ForkedFrom;
 import dev.warpwright.run.RunEvent.RunSuspended.Reason;
@@ -74,6 +76,7 @@ final class FlowDrive {
   private volatile @Nullable RunStarted continuation;
 
   private volatile boolean swallowed; // an Unwind was, by the body
+  private volatile boolean full; // something could not be written
   private volatile boolean over; // set by the driver
   private volatile boolean cancelAsked; // set by the driver
   private volatile @Nullable TaskScope whole; // what the body runs in; set by the driver
@@ -189,9 +192,23 @@ final class FlowDrive {
     return why;
   }
 
-  /** Whether the body went on though it was to be left: it is the program that is wrong. */
-  boolean isSwallowed() {
-    return swallowed && broken.get() instanceof InvalidRequestException;
+  /** Adds events; what the log has no room for ends the run, since a replay knows nothing of it. */
+  void append(RunEvent... events) {
+    try {
+      log.append(events);
+    } catch (LimitExceededException e) {
+      full = true;
+      throw undoing ? e : fail(e); // a cancel is carried out all the same
+    }
+  }
+
+  /**
+   * Whether what breaks the drive ends the run too: the body went on though it was to be left, or
+   * the log is full.
+   */
+  boolean isRunBroken() {
+    return (swallowed && broken.get() instanceof InvalidRequestException)
+        || (full && broken.get() instanceof LimitExceededException);
   }
 
   Optional<WarpwrightException> broken() {
@@ -213,10 +230,11 @@ final class FlowDrive {
     return !undoing && (cancelAsked || log.isCancelRequested());
   }
 
-  /** Whether the drive is cut off: then nothing more is written of what the branches do. */
+  /** Whether the drive is cut off, or broken: then no end is written of what it stops. */
   boolean isOver() {
     TaskScope scope = whole;
     return over
+        || broken.get() != null
         || deadline().hasPassed()
         || (scope != null && scope.isCancelled() && !isCancelled()); // its caller was interrupted
   }

@@ -142,7 +142,7 @@ final class FlowDriver<I, O> {
     }
     drive
         .broken()
-        .filter(broken -> !drive.isSwallowed())
+        .filter(broken -> !drive.isRunBroken())
         .ifPresent(
             broken -> {
               throw broken;
@@ -277,12 +277,8 @@ final class FlowDriver<I, O> {
       awaitVerdicts();
       return;
     }
-    Continuation next = continuation();
-    RunKey run = next.queue(started, flows.access());
+    RunKey run = continuation().queue(started, flows.access());
     endForGood(RunCompleted.continuedAs(run.runId()));
-    if (log.state().status() == RunStatus.COMPLETED) {
-      next.takeSignals(); // that came in between
-    }
   }
 
   private Continuation continuation() {
@@ -300,6 +296,9 @@ final class FlowDriver<I, O> {
   private void timeOut() {
     RunEvent end = timeout.end();
     if (end instanceof RunTimedOut) {
+      if (replay.isEmpty()) {
+        continuation().cancel();
+      }
       endForGood(end);
     } else {
       write(List.of(end));

@@ -533,10 +533,13 @@ public final class Flows {
     return hasPassed(state.standing().due(), now)
         || store.signals(state.run(), patience()).stream()
             .anyMatch(signal -> state.standing().signals().contains(signal.name()))
-        || state.children().stream().anyMatch(child -> hasEnded(state, child));
+        || state.children().stream().anyMatch(child -> letsGoOn(state, child));
   }
 
-  private boolean hasEnded(RunState parent, RunState.Child child) {
+  /**
+   * Whether a child run has ended, or is one of a flow that waits no more: it is driven in this.
+   */
+  private boolean letsGoOn(RunState parent, RunState.Child child) {
     RunKey run = new RunKey(parent.run().scope(), child.started().childRunId());
     List<LoggedEvent> log =
         child.finished().isPresent() ? List.of() : store.load(run, 1, patience());
@@ -544,7 +547,9 @@ public final class Flows {
       return false;
     }
     RunState state = RunState.of(log);
-    return state.isTerminal() || state.failure().isPresent();
+    return state.isTerminal()
+        || state.failure().isPresent()
+        || (state.flow().isPresent() && state.status() != RunStatus.RUNNING && isToGoOn(state));
   }
 
   /**

@@ -140,7 +140,7 @@ final class StepCall {
   /** Runs the step once; empty if that did not bring its value. */
   private Optional<Json> run(int attempt) {
     if (options.effect() != EffectClass.PURE) {
-      drive.log.append(new FlowStepStarted(position, name, options.effect(), key, attempt));
+      drive.append(new FlowStepStarted(position, name, options.effect(), key, attempt));
       context.requireRecorded(position);
       if (current().started().filter(intent -> intent.attempt() == attempt).isEmpty()) {
         throw drive.runCancelled();
@@ -190,7 +190,7 @@ final class StepCall {
       throw thrown(exception(error, null));
     }
     try {
-      finish(attempt, Optional.of(value), Optional.empty(), duration);
+      drive.log.append(finished(attempt, Optional.of(value), Optional.empty(), duration));
     } catch (LimitExceededException full) { // of the whole run; that it failed still fits, or not
       StepError error = error(full);
       finish(attempt, Optional.empty(), Optional.of(error), duration);
@@ -201,7 +201,12 @@ final class StepCall {
 
   private void finish(
       int attempt, Optional<Json> value, Optional<StepError> error, Duration duration) {
-    drive.log.append(new FlowStepFinished(position, name, attempt, value, error, duration));
+    drive.append(finished(attempt, value, error, duration));
+  }
+
+  private FlowStepFinished finished(
+      int attempt, Optional<Json> value, Optional<StepError> error, Duration duration) {
+    return new FlowStepFinished(position, name, attempt, value, error, duration);
   }
 
   private Optional<Json> failed(Throwable cause, int attempt, Duration duration) {
@@ -233,7 +238,7 @@ final class StepCall {
       finish(attempt, Optional.empty(), Optional.of(error), duration);
       throw thrown(failure);
     }
-    drive.log.append(new StepRetryScheduled(position, name, attempt, error, due.get()));
+    drive.append(new StepRetryScheduled(position, name, attempt, error, due.get()));
     if (drive.isCancelled()) {
       if (!hasFailed(recordedStep(), attempt)) { // a cancel came before it
         finish(attempt, Optional.empty(), Optional.of(error), duration);
@@ -341,7 +346,7 @@ final class StepCall {
   }
 
   private void reconciled(Verdict verdict, Optional<Json> output, String by) {
-    drive.log.append(new ToolReconciled(position, key, verdict, output, by));
+    drive.append(new ToolReconciled(position, key, verdict, output, by));
   }
 
   /** The step was interrupted: for a sibling, for a cancel, or because the drive is over. */

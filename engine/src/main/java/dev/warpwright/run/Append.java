@@ -51,4 +51,15 @@ public record Append(
       Standing standing) {
     this(run, expectedSequence, writer, time, events, standing, Optional.empty());
   }
+
+  /**
+   * The run that goes on from this one, which ends so.
+   *
+   * @return its id in the same scope
+   */
+  public Optional<String> continuedAs() {
+    return events.getLast() instanceof RunEvent.RunCompleted end
+        ? end.continuedAs()
+        : Optional.empty();
+  }
 }

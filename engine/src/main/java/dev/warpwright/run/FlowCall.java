@@ -323,8 +323,12 @@ public sealed interface FlowCall {
    *
    * @param started that it began
    * @param finished how it ended, once it has
+   * @param failedBefore how it had failed, if somebody resumed this run for that
    */
-  record Child(RunEvent.ChildStarted started, Optional<RunEvent.ChildFinished> finished)
+  record Child(
+      RunEvent.ChildStarted started,
+      Optional<RunEvent.ChildFinished> finished,
+      Optional<RunEvent.ChildFinished> failedBefore)
       implements FlowCall {
     @Override
     public String position() {

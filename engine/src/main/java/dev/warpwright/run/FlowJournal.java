@@ -197,7 +197,7 @@ public final class FlowJournal {
     if (!Position.isValid(started.callId()) || calls.containsKey(started.callId())) {
       return false;
     }
-    put(new FlowCall.Child(started, Optional.empty()));
+    put(new FlowCall.Child(started, Optional.empty(), Optional.empty()));
     return true;
   }
 
@@ -206,7 +206,7 @@ public final class FlowJournal {
     if (calls.get(finished.callId()) instanceof FlowCall.Child child
         && !child.isOver()
         && child.started().childRunId().equals(finished.childRunId())) {
-      put(new FlowCall.Child(child.started(), Optional.of(finished)));
+      put(new FlowCall.Child(child.started(), Optional.of(finished), Optional.empty()));
       return true;
     }
     return false;
@@ -271,7 +271,7 @@ public final class FlowJournal {
     if (calls.get(position) instanceof Step step && step.finished().isPresent()) {
       put(step.reopened(now));
     } else if (calls.get(position) instanceof FlowCall.Child child) {
-      put(new FlowCall.Child(child.started(), Optional.empty()));
+      put(new FlowCall.Child(child.started(), Optional.empty(), child.finished()));
     }
     for (int cut = position.lastIndexOf('/'); cut > 0; cut = position.lastIndexOf('/', cut - 1)) {
       String outer = position.substring(0, cut);

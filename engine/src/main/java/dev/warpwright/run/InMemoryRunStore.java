@@ -140,6 +140,12 @@ final class InMemoryRunStore implements RunStore {
       }
       runs.put(key, adopted);
       claim.ifPresent(name -> claims.put(name, key));
+      if (hasAwaitedEnd(key, standing)) {
+        adopted.standing = standing.dueAt(adopted.updated());
+      }
+      if (standing.hasEnded()) {
+        started.childOf().ifPresent(parent -> tell(parent, key, adopted.updated()));
+      }
     } finally {
       lock.unlock();
     }
@@ -177,10 +183,11 @@ final class InMemoryRunStore implements RunStore {
                 append.run(), run.log.size() + 1L, append.writer(), append.time(), event));
       }
       run.standing = append.standing();
-      if (run.hasAwaitedSignal() || hasAwaitedEnd(append)) {
+      if (run.hasAwaitedSignal() || hasAwaitedEnd(append.run(), append.standing())) {
         run.standing = run.standing.dueAt(append.time());
       }
-      append.parent().ifPresent(parent -> tell(parent, append));
+      continuation(append).map(runs::get).ifPresent(next -> handOver(run, next, append.time()));
+      append.parent().ifPresent(parent -> tell(parent, append.run(), append.time()));
       if (isProgress(append)) {
         run.claims = 0;
         run.problem = null;
@@ -191,18 +198,38 @@ final class InMemoryRunStore implements RunStore {
     watches.wrote(append);
   }
 
+  private static Optional<RunKey> continuation(Append append) {
+    return append.continuedAs().map(next -> new RunKey(append.run().scope(), next));
+  }
+
+  /** The signals that a run has not received are those of the next one. Under the lock. */
+  private static void handOver(Run run, Run next, Instant now) {
+    if (next.standing.status().isFinal()) {
+      return;
+    }
+    for (Signal signal : run.unread.values()) {
+      if (next.signalIds.add(signal.id())) {
+        next.unread.put(signal.id(), signal);
+      }
+    }
+    run.unread.clear();
+    if (next.hasAwaitedSignal()) {
+      next.standing = next.standing.dueAt(now);
+    }
+  }
+
   /** Whether a child run has ended that the run awaits. Under the lock. */
-  private boolean hasAwaitedEnd(Append append) {
-    return append.standing().children().stream()
-        .map(child -> runs.get(new RunKey(append.run().scope(), child)))
+  private boolean hasAwaitedEnd(RunKey key, Standing standing) {
+    return standing.children().stream()
+        .map(child -> runs.get(new RunKey(key.scope(), child)))
         .anyMatch(child -> child != null && child.standing.hasEnded());
   }
 
   /** Makes a parent due that awaits the end of the run. Under the lock. */
-  private void tell(String parentId, Append append) {
-    Run parent = runs.get(new RunKey(append.run().scope(), parentId));
-    if (parent != null && parent.standing.children().contains(append.run().runId())) {
-      parent.standing = parent.standing.dueAt(append.time());
+  private void tell(String parentId, RunKey child, Instant now) {
+    Run parent = runs.get(new RunKey(child.scope(), parentId));
+    if (parent != null && parent.standing.children().contains(child.runId())) {
+      parent.standing = parent.standing.dueAt(now);
     }
   }
 

@@ -70,6 +70,9 @@ public interface RunStore extends AutoCloseable {
    * if it has one, and writes all events with their writers and times, in one act. Nobody owns the
    * run then. A run that is only queued is a log of one event.
    *
+   * <p>A run that awaits child runs is due if one of them has ended, and one that has ended makes
+   * the parent due that awaits it, whichever of them comes first.
+   *
    * @param log all events of a run that this store does not have, from the first on
    * @param standing where the run stands after the last one
    * @param deadline until when the answer is awaited
@@ -88,7 +91,9 @@ public interface RunStore extends AutoCloseable {
   List<LoggedEvent> load(RunKey run, long fromSequence, Deadline deadline);
 
   /**
-   * Adds events to a run's log, all or none, in one durable commit.
+   * Adds events to a run's log, all or none, in one durable commit. With the end of a run that
+   * {@linkplain Append#continuedAs() goes on} in another one, the signals that it has not received
+   * become that one's, unless it has ended.
    *
    * @param append the events
    * @param deadline until when the answer is awaited

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -389,6 +390,43 @@ public abstract class DueRunsContract extends RetentionContract {
   }
 
   @Test
+  @Tag("F76")
+  void a_run_that_is_taken_in_is_due_if_a_child_that_it_awaits_has_ended_whichever_comes_first() {
+    for (boolean childFirst : List.of(true, false)) {
+      RunKey parent = run("parent-" + childFirst);
+      RunKey child = run("child-" + childFirst);
+      Standing awaits =
+          new Standing(RunStatus.WAITING, Optional.empty(), Set.of(), Set.of(child.runId()));
+      List<LoggedEvent> ended =
+          List.of(
+              new LoggedEvent(
+                  child,
+                  1,
+                  Writer.outside("client"),
+                  NOON,
+                  RunEvent.RunStarted.ofFlow(
+                      "child",
+                      "1",
+                      Map.of(),
+                      Optional.empty(),
+                      Json.of("x"),
+                      Map.of(),
+                      Optional.empty(),
+                      Optional.of(parent.runId()),
+                      Optional.empty())));
+      if (childFirst) {
+        store.adopt(ended, Standing.of(RunStatus.COMPLETED), soon());
+        queue(parent, "agent", awaits);
+      } else {
+        queue(parent, "agent", awaits);
+        assertEquals(List.of(), takeDue(5, "agent"));
+        store.adopt(ended, Standing.of(RunStatus.COMPLETED), soon());
+      }
+      assertEquals(List.of(parent.runId()), takeDue(5, "agent"));
+    }
+  }
+
+  @Test
   @Tag("A112")
   void a_run_is_due_when_a_signal_is_there_that_it_awaits_and_not_for_others() {
     Standing awaits =
@@ -409,6 +447,66 @@ public abstract class DueRunsContract extends RetentionContract {
       }
       assertEquals(List.of(run.runId()), takeDue(5, "agent"));
     }
+  }
+
+  @Test
+  @Tag("F58")
+  void the_signals_that_a_run_has_not_received_become_those_of_the_run_that_goes_on_from_it() {
+    RunKey run = run("r1");
+    RunKey next = run("r2");
+    Writer owner = create(store, run);
+    Writer ofNext = create(store, next);
+    Standing awaits = new Standing(RunStatus.WAITING, Optional.empty(), Set.of("x"), Set.of());
+    store.append(new Append(next, 1, ofNext, NOON, List.of(step(1)), awaits), soon());
+    store.release(next, ofNext);
+    Signal gone = signal("s-0", "y");
+    Signal first = signal("s-2", "y");
+    Signal second = signal("s-1", "x");
+    for (Signal sent : List.of(gone, first, second)) {
+      store.signal(run, sent, soon());
+    }
+    RunEvent received = new FlowEvent.SignalReceived("1", "s-0", gone.value());
+    store.append(append(run, 1, owner, List.of(received)), soon());
+    assertEquals(List.of(), takeDue(5, "agent"));
+
+    goesOn(run, 2, owner, next);
+
+    assertEquals(List.of(), store.signals(run, soon()));
+    assertEquals(List.of(first, second), store.signals(next, soon()));
+    assertFalse(store.signal(next, first, soon()));
+    assertEquals(List.of("r2"), takeDue(5, "agent"));
+  }
+
+  @Test
+  @Tag("F58")
+  void a_run_ends_also_if_the_one_that_goes_on_from_it_has_ended_or_is_not_there() {
+    for (boolean there : List.of(true, false)) {
+      RunKey run = run("r-" + there);
+      RunKey next = run("next-" + there);
+      Writer owner = create(store, run);
+      store.signal(run, signal("s-1", "x"), soon());
+      if (there) {
+        Writer ofNext = create(store, next);
+        store.append(
+            new Append(next, 1, ofNext, NOON, List.of(step(1)), Standing.of(RunStatus.COMPLETED)),
+            soon());
+      }
+      goesOn(run, 1, owner, next);
+      assertEquals(RunStatus.COMPLETED, listed(run).standing().status());
+      assertEquals(List.of(), store.signals(next, soon()));
+    }
+  }
+
+  private void goesOn(RunKey run, long sequence, Writer owner, RunKey next) {
+    store.append(
+        new Append(
+            run,
+            sequence,
+            owner,
+            NOON.plusSeconds(1),
+            List.of(RunEvent.RunCompleted.continuedAs(next.runId())),
+            Standing.of(RunStatus.COMPLETED)),
+        soon());
   }
 
   @Test

@@ -1,14 +1,17 @@
 package dev.warpwright.flow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.flow.BatchItem.Outcome;
 import dev.warpwright.model.FailureKind;
+import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
 import dev.warpwright.run.Worker;
@@ -210,5 +213,30 @@ class FlowBatchTest {
     assertEquals(20, effects.size());
     assertEquals(20, batch.run(flows).count(Outcome.SKIPPED));
     assertEquals(Optional.empty(), Runs.in(store).state(queued.getFirst()).orElseThrow().failure());
+  }
+
+  @Test
+  @Tag("F67")
+  void a_batch_is_cancelled_though_the_code_of_one_item_has_changed() {
+    List<String> changed = new ArrayList<>();
+    Flow<String, String> flow =
+        flow(
+            (ctx, in) ->
+                changed.contains(in)
+                    ? ctx.step("other", String.class, step -> act(in))
+                    : ctx.awaitSignal("never", String.class));
+    Batch<String, Flows> batch = batch(flow, items(3));
+    assertEquals(3, batch.run(flows).count(Outcome.WAITING));
+    changed.add("of item-0");
+
+    assertThrows(NonDeterminismException.class, () -> batch.cancel(flows));
+
+    assertEquals(
+        List.of(RunStatus.CANCEL_REQUESTED, RunStatus.CANCELLED, RunStatus.CANCELLED),
+        items(3).stream()
+            .map(item -> Runs.in(store).find(RunScope.DEFAULT, "batch:" + item).orElseThrow())
+            .map(run -> Runs.in(store).state(run).orElseThrow().status())
+            .toList());
+    assertEquals(List.of(), effects);
   }
 }

@@ -11,9 +11,12 @@ import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.NonDeterminismException;
 import dev.warpwright.model.RunFailedException;
+import dev.warpwright.run.Append;
 import dev.warpwright.run.ForwardingStore;
 import dev.warpwright.run.LoggedEvent;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunKey;
@@ -36,6 +39,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -350,5 +355,216 @@ final class FlowLifeTest {
         flow(RunPolicy.NONE, (ctx, in) -> in.length() < 4 ? in : ctx.continueAs("x"));
     assertTrue(flows.check(other, went.log()).isPresent());
     assertTrue(flows.check(other, returned.log()).isPresent());
+  }
+
+  /** Dies once, at the end of a run: before it is written, or after. */
+  private RunStore dying(boolean written, Runnable before) {
+    AtomicBoolean dies = new AtomicBoolean(true);
+    return new ForwardingStore(store) {
+      @Override
+      public void append(Append append, Deadline deadline) {
+        boolean now =
+            append.events().stream().anyMatch(RunEvent.RunCompleted.class::isInstance)
+                && dies.getAndSet(false);
+        if (now) {
+          before.run();
+        }
+        if (!now || written) {
+          super.append(append, deadline);
+        }
+        if (now) {
+          throw new IllegalStateException("The process dies.");
+        }
+      }
+    };
+  }
+
+  private void dies(RunStore dying, Flow<String, String> flow, String input) {
+    Flows mortal = Flows.on(tasks, dying);
+    assertThrows(IllegalStateException.class, () -> mortal.run(flow, "loop", input));
+  }
+
+  private static RunKey loop(String id) {
+    return new RunKey(RunScope.DEFAULT, id);
+  }
+
+  private static final FlowBody<String, String> GOES_ON_ONCE =
+      (ctx, in) -> in.isEmpty() ? ctx.continueAs("x") : in + ctx.awaitSignal("word", String.class);
+
+  @Test
+  @Tag("F58")
+  void a_signal_that_comes_just_before_the_end_of_the_old_run_is_not_lost() {
+    Flow<String, String> flow = flow(RunPolicy.NONE, GOES_ON_ONCE);
+    dies(dying(true, () -> flows.signal(loop("loop"), "word", "!", "s1")), flow, "");
+    assertEquals(RunStatus.COMPLETED, runs.state(loop("loop")).orElseThrow().status());
+    assertEquals("x!", flows.resume(flow, loop("loop:2")).orThrow());
+  }
+
+  @Test
+  @Tag("F55")
+  @Tag("F58")
+  void an_old_run_ends_though_the_fresh_one_has_ended_before_it() {
+    Flow<String, String> flow =
+        flow(RunPolicy.NONE, (ctx, in) -> in.isEmpty() ? ctx.continueAs("x") : in);
+    dies(dying(false, () -> {}), flow, "");
+    assertEquals("x", flows.resume(flow, loop("loop:2")).orThrow());
+    flows.signal(loop("loop"), "word", "nobody waits for it", "s1");
+    FlowResult<String> ended = flows.resume(flow, loop("loop"));
+    assertEquals(RunStatus.COMPLETED, ended.status());
+    assertEquals(Optional.of(loop("loop:2")), ended.continuedAs());
+  }
+
+  @Test
+  @Tag("F52")
+  @Tag("F58")
+  void a_run_that_times_out_before_it_has_ended_leaves_no_fresh_run_behind() {
+    Flow<String, String> flow = flow(RunPolicy.NONE.withTimeout(DAY), GOES_ON_ONCE);
+    RunKey old = flows.enqueue(FlowRequest.builder(flow, "").runId("loop").build());
+    time.advance(HOUR);
+    Flows mortal = Flows.on(tasks, dying(false, () -> {}));
+    assertThrows(IllegalStateException.class, () -> mortal.resume(flow, old));
+    time.advance(DAY.minus(HOUR));
+    assertEquals(RunStatus.TIMED_OUT, flows.resume(flow, old).status());
+    assertEquals(RunStatus.CANCELLED, flows.resume(flow, loop("loop:2")).status());
+  }
+
+  @Test
+  @Tag("F53")
+  void a_loop_that_catches_every_exception_ends_on_a_cancel() {
+    AtomicInteger caught = new AtomicInteger();
+    Flow<String, String> flow =
+        flow(
+            RunPolicy.NONE,
+            (ctx, in) -> {
+              while (true) {
+                try {
+                  step(ctx, "one");
+                  ctx.sleep(HOUR);
+                } catch (Exception told) {
+                  if (caught.incrementAndGet() > 100) {
+                    throw new AssertionError("it is told again and again");
+                  }
+                }
+              }
+            });
+    RunKey run = flows.run(flow, "x").run();
+    var _ = runs.cancel(run);
+    assertEquals(RunStatus.CANCELLED, flows.resume(flow, run).status());
+    assertEquals(List.of("one"), effects);
+  }
+
+  @Test
+  @Tag("F38")
+  @Tag("F46")
+  void a_signal_of_another_type_does_not_end_the_run_and_code_that_can_read_it_goes_on() {
+    Flow<String, String> numbers =
+        flow(RunPolicy.NONE, (ctx, in) -> in + ctx.awaitSignal("n", Integer.class));
+    RunKey run = flows.run(numbers, "x").run();
+    flows.signal(run, "n", "seven", "s1");
+    assertThrows(NonDeterminismException.class, () -> flows.resume(numbers, run));
+    assertThrows(NonDeterminismException.class, () -> flows.resume(numbers, run));
+    Flow<String, String> words =
+        flow(RunPolicy.NONE, (ctx, in) -> in + ctx.awaitSignal("n", String.class));
+    assertEquals("xseven", flows.resume(words, run).orThrow());
+  }
+
+  // --- what cannot be written
+
+  @Test
+  @Tag("F16")
+  @Tag("F55")
+  void a_loop_that_catches_every_exception_ends_when_its_log_is_full() {
+    AtomicInteger made = new AtomicInteger();
+    Flow<String, String> flow =
+        Flow.builder(
+                "f",
+                String.class,
+                String.class,
+                (ctx, in) -> {
+                  while (true) {
+                    try {
+                      ctx.run("poll", StepOptions.pure(), step -> made.incrementAndGet());
+                    } catch (Exception full) {
+                      if (made.get() > 1000) {
+                        throw new AssertionError("it acts, and nothing is written");
+                      }
+                    }
+                  }
+                })
+            .maxStateBytes(5_000)
+            .build();
+    FlowResult<String> result = flows.run(flow, "x");
+    assertEquals(RunStatus.FAILED, result.status());
+    assertEquals(FailureKind.LIMIT, result.state().failure().orElseThrow().kind());
+    assertTrue(result.state().failure().orElseThrow().resumable());
+  }
+
+  @Test
+  @Tag("F44")
+  @Tag("F46")
+  void a_difference_in_a_branch_writes_nothing() {
+    AtomicBoolean changed = new AtomicBoolean();
+    Flow<String, String> flow =
+        flow(
+            RunPolicy.NONE,
+            (ctx, in) ->
+                ctx.<String>parallel(
+                        "both",
+                        List.of(
+                            one ->
+                                changed.get()
+                                    ? step(one, "other")
+                                    : one.awaitSignal("go", String.class),
+                            two -> step(two, "two")))
+                    .toString());
+    FlowResult<String> waits = flows.run(flow, "x");
+    assertEquals(RunStatus.WAITING, waits.status());
+    flows.signal(waits.run(), "go", "!", "s1");
+    changed.set(true);
+    assertThrows(NonDeterminismException.class, () -> flows.resume(flow, waits.run()));
+    changed.set(false);
+    assertEquals("[!, two]", flows.resume(flow, waits.run()).orThrow());
+    assertEquals(List.of("two"), effects);
+  }
+
+  @Test
+  @Tag("F46")
+  void a_difference_in_a_branch_leaves_the_step_of_another_one_to_the_right_code() {
+    AtomicBoolean changed = new AtomicBoolean();
+    CountDownLatch running = new CountDownLatch(1);
+    Flow<String, String> flow =
+        flow(
+            RunPolicy.NONE,
+            (ctx, in) ->
+                ctx.<String>parallel(
+                        "both",
+                        List.of(
+                            one -> {
+                              if (changed.get()) {
+                                running.await();
+                                return step(one, "other");
+                              }
+                              return step(one, "one");
+                            },
+                            two ->
+                                two.awaitSignal("go", String.class)
+                                    + two.step(
+                                        "two",
+                                        String.class,
+                                        step -> {
+                                          if (changed.get()) {
+                                            running.countDown();
+                                            new CountDownLatch(1).await();
+                                          }
+                                          return "two";
+                                        })))
+                    .toString());
+    RunKey run = flows.run(flow, "x").run();
+    flows.signal(run, "go", "!", "s1");
+    changed.set(true);
+    assertThrows(NonDeterminismException.class, () -> flows.resume(flow, run));
+    changed.set(false);
+    assertEquals("[one, !two]", flows.resume(flow, run).orThrow());
+    assertEquals(List.of("one"), effects);
   }
 }

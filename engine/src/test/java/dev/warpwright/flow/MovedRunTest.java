@@ -207,4 +207,29 @@ final class MovedRunTest {
         log, runs.log(run).subList(0, log.size()), "and it can go on if that is brought back");
     assertFalse(runs.state(run).orElseThrow().isTerminal());
   }
+
+  @Test
+  @Tag("F35")
+  @Tag("F76")
+  void a_parent_whose_child_had_ended_goes_on_where_it_was_taken_in() {
+    Flow<String, String> sleeps =
+        Flow.of(
+            "sleeps",
+            String.class,
+            String.class,
+            (ctx, in) -> {
+              ctx.sleep(Duration.ofHours(1));
+              return in + "!";
+            });
+    Flow<String, String> parent =
+        Flow.of("p", String.class, String.class, (ctx, in) -> ctx.child(sleeps, in));
+    Flows flows = Flows.on(tasks, here);
+    RunKey run = flows.run(parent, "x").run();
+    time.advance(Duration.ofHours(1));
+    var _ = flows.resume(sleeps, new RunKey(run.scope(), childOf(run)));
+    assertEquals(RunStatus.WAITING, Runs.in(here).state(run).orElseThrow().status());
+
+    Runs.in(there, time).importRuns(export(here, run));
+    assertEquals(1, there.acquireDue(Set.of("flow:p"), 1, Deadline.never()).taken().size());
+  }
 }

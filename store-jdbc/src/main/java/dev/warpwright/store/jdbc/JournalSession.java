@@ -169,6 +169,18 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
     }
   }
 
+  /** Gives a signal to another run; it has arrived there when it arrived. */
+  final void moveSignal(long from, long to, String signalId) throws SQLException {
+    try (PreparedStatement move =
+        connection.prepareStatement(
+            "UPDATE ww_signal SET run = ? WHERE run = ? AND signal_id = ?")) {
+      move.setLong(1, to);
+      move.setLong(2, from);
+      move.setString(3, signalId);
+      move.executeUpdate();
+    }
+  }
+
   /** Whether a run has or had a signal. */
   final boolean hasSignal(long run, String signalId) throws SQLException {
     try (PreparedStatement select =

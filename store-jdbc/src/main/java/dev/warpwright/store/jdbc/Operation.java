@@ -171,6 +171,30 @@ abstract sealed class Operation<T extends @Nullable Object> {
     String subject() {
       return "the run " + run;
     }
+
+    /** Whether a child run has ended that the run awaits. */
+    final boolean hasAwaitedEnd(JournalSession session, Standing standing) throws SQLException {
+      for (String child : standing.children()) {
+        Optional<RunRow> found = session.findRun(new RunKey(run.scope(), child));
+        if (found.isPresent() && found.get().standing().hasEnded()) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** Makes a parent due that awaits the end of this run. */
+    final void tellParent(JournalSession session, Optional<String> parentId, long timeNanos)
+        throws SQLException {
+      if (parentId.isEmpty()) {
+        return;
+      }
+      RunKey parent = new RunKey(run.scope(), parentId.get());
+      Optional<RunRow> found = session.findRun(parent);
+      if (found.isPresent() && found.get().standing().children().contains(run.runId())) {
+        session.update(parent, found.get(), found.get().dueAt(session.nowNanos(timeNanos)));
+      }
+    }
   }
 
   /** See {@code RunStore.create}. */
@@ -263,12 +287,21 @@ abstract sealed class Operation<T extends @Nullable Object> {
     private final long bytes;
 
     Adopt(List<LoggedEvent> log, Standing standing, long appendId) {
-      super(log.getFirst().run());
+      super(
+          log.getFirst().run(),
+          Stream.concat(
+              parent((RunStarted) log.getFirst().event(), standing).stream(),
+              standing.children().stream()));
       this.started = (RunStarted) log.getFirst().event();
       this.standing = standing;
       this.events = log.stream().map(EventRow::of).toList();
       this.appendId = appendId;
       this.bytes = events.stream().mapToLong(EventRow::bytes).sum();
+    }
+
+    /** The run that may await that this one has ended. */
+    private static Optional<String> parent(RunStarted started, Standing standing) {
+      return standing.hasEnded() ? started.childOf() : Optional.empty();
     }
 
     @Override
@@ -278,7 +311,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     @Override
     boolean mayMeetOthers() {
-      return false;
+      return runs.size() > 1;
     }
 
     @Override
@@ -308,14 +341,18 @@ abstract sealed class Operation<T extends @Nullable Object> {
       if (session.findRun(run).isPresent()) {
         return conflict("The run " + run + " exists already in its scope.");
       }
+      long lastNanos = events.getLast().timeNanos;
+      Standing found =
+          hasAwaitedEnd(session, standing) ? standing.dueAt(Times.instant(lastNanos)) : standing;
       long id =
           session.insertRun(
               run,
               origin(started, events.getFirst().timeNanos),
-              RunRow.created(events.size(), standing, events.getLast().timeNanos, null));
+              RunRow.created(events.size(), found, lastNanos, null));
       for (EventRow event : events) {
         session.addEvent(id, event, Objects.requireNonNull(event.writer), appendId);
       }
+      tellParent(session, parent(started, standing), lastNanos);
       return new Verdict.Done<>(null);
     }
 
@@ -336,7 +373,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     AppendEvents(Append append, long appendId) {
       super(
           append.run(),
-          Stream.concat(append.parent().stream(), append.standing().children().stream()));
+          Stream.of(
+                  append.parent().stream(),
+                  append.continuedAs().stream(),
+                  append.standing().children().stream())
+              .flatMap(others -> others));
       this.append = append;
       this.timeNanos = Times.nanos(append.time());
       this.appendId = appendId;
@@ -401,7 +442,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
                         .formatted(append.time(), run, Times.instant(row.updatedNanos()))));
       }
       Optional<Standing> standing = receiveSignals(session, row);
-      if (standing.isPresent() && hasAwaitedEnd(session)) {
+      if (standing.isPresent() && hasAwaitedEnd(session, append.standing())) {
         standing = Optional.of(standing.get().dueAt(append.time()));
       }
       if (standing.isEmpty()) {
@@ -413,30 +454,28 @@ abstract sealed class Operation<T extends @Nullable Object> {
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
-      tellParent(session);
+      tellParent(session, append.parent(), timeNanos);
+      if (append.continuedAs().isPresent()) {
+        handOver(session, row, new RunKey(run.scope(), append.continuedAs().get()));
+      }
       return new Verdict.Done<>(null);
     }
 
-    /** Whether a child run has ended that the run awaits. */
-    private boolean hasAwaitedEnd(JournalSession session) throws SQLException {
-      for (String child : append.standing().children()) {
-        Optional<RunRow> found = session.findRun(new RunKey(run.scope(), child));
-        if (found.isPresent() && found.get().standing().hasEnded()) {
-          return true;
-        }
-      }
-      return false;
-    }
-
-    /** Makes a parent due that awaits the end of this run. */
-    private void tellParent(JournalSession session) throws SQLException {
-      if (append.parent().isEmpty()) {
+    /** The signals that the run has not received are those of the next one. */
+    private void handOver(JournalSession session, RunRow row, RunKey next) throws SQLException {
+      Optional<RunRow> found = session.findRun(next);
+      if (found.isEmpty() || found.get().isUnsent() || found.get().status().isFinal()) {
         return;
       }
-      RunKey parent = new RunKey(run.scope(), append.parent().get());
-      Optional<RunRow> found = session.findRun(parent);
-      if (found.isPresent() && found.get().standing().children().contains(run.runId())) {
-        session.update(parent, found.get(), found.get().dueAt(session.nowNanos(timeNanos)));
+      boolean awaited = false;
+      for (Map.Entry<String, String> signal : session.unreadSignals(row.id()).entrySet()) {
+        if (!session.hasSignal(found.get().id(), signal.getKey())) {
+          session.moveSignal(row.id(), found.get().id(), signal.getKey());
+          awaited |= found.get().standing().signals().contains(signal.getValue());
+        }
+      }
+      if (awaited) {
+        session.update(next, found.get(), found.get().dueAt(session.nowNanos(timeNanos)));
       }
     }
 
