@@ -37,6 +37,9 @@ public final class StepRetry {
 
   private static final int MAX_ATTEMPTS = 1_000_000;
 
+  /** Whatever a failure asks for. */
+  private static final Duration LONGEST = Duration.ofDays(3650);
+
   private final int maxAttempts;
   private final Duration firstDelay;
   private final double multiplier;
@@ -170,8 +173,10 @@ public final class StepRetry {
     nanos = Math.min(nanos, saturated(cap));
     nanos += nanos * jitter * (2 * random.nextDouble() - 1);
     Duration wait = Duration.ofNanos((long) nanos);
-    Instant due = now.plus(wait.compareTo(asked) < 0 ? asked : wait);
-    return total.filter(limit -> due.isAfter(firstFailure.plus(limit))).isPresent()
+    Duration longer = wait.compareTo(asked) < 0 ? asked : wait;
+    Instant due = now.plus(longer.compareTo(LONGEST) < 0 ? longer : LONGEST);
+    Duration all = Duration.between(firstFailure, due);
+    return total.filter(limit -> limit.compareTo(all) < 0).isPresent()
         ? Optional.empty()
         : Optional.of(due);
   }

@@ -65,7 +65,7 @@ public final class SleepingFlows {
       Instant never = Instant.now().plus(FOR_EVER);
       AtOnce.each(WARMUP_FLOWS, number -> sleep(flows, flow("other", lateBy -> {}), never));
       print(database, 0);
-      Instant first = Instant.now().plus(PAUSE).plusMillis(count); // a thousand a second at least
+      Instant first = Instant.now().plus(PAUSE).plusMillis(4L * count); // all sleep by then
       Flow<Instant, String> flow = flow("sleeper", lateBy -> {});
       AtOnce.each(count, number -> sleep(flows, flow, due(first, number)));
       print(database, count);
