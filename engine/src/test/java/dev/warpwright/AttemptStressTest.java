@@ -30,7 +30,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -48,6 +50,13 @@ import org.junit.jupiter.api.Timeout;
 final class AttemptStressTest {
   private static final int ROUNDS = 40;
   private static final int CALLERS = 100;
+
+  /** Nobody opens it: who waits here is interrupted, or has had enough. */
+  private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+  private static void waitAtMost(int nanos) throws InterruptedException {
+    var _ = NEVER.await(nanos, TimeUnit.NANOSECONDS);
+  }
 
   @Test
   @Tag("R17")
@@ -124,8 +133,8 @@ final class AttemptStressTest {
           switch (random.nextInt(8)) {
             case 0 -> {}
             case 1, 5, 6, 7 -> throw FakeModel.status(500);
-            case 2 -> Thread.sleep(Duration.ofNanos(random.nextInt(3_000_000)));
-            case 3 -> Thread.sleep(Duration.ofMinutes(1));
+            case 2 -> waitAtMost(random.nextInt(3_000_000));
+            case 3 -> NEVER.await();
             default -> {
               long until = System.nanoTime() + random.nextInt(200_000);
               while (until - System.nanoTime() > 0) {
@@ -147,7 +156,7 @@ final class AttemptStressTest {
           CALLERS + 1,
           number -> {
             if (number == CALLERS) {
-              Thread.sleep(Duration.ofNanos(new Random(seed).nextInt(4_000_000)));
+              waitAtMost(new Random(seed).nextInt(4_000_000));
               gateway.close(Duration.ofSeconds(10));
             } else {
               call(number, threads.get(number), ends);
@@ -167,7 +176,7 @@ final class AttemptStressTest {
           Thread.startVirtualThread(
               () -> {
                 try {
-                  Thread.sleep(Duration.ofNanos(random.nextInt(6_000_000)));
+                  waitAtMost(random.nextInt(6_000_000));
                 } catch (InterruptedException e) {
                   throw new AssertionError(e);
                 }
