@@ -531,7 +531,9 @@ public final class RunState {
                     ? call.suspendedOver()
                     : call);
         status = RunStatus.NEEDS_RECONCILIATION;
-        intendedEnd(event).ifPresent(end -> intendedEnd = end);
+        if (cancellation == null) { // else it ends as cancelled, whatever its driver had met
+          intendedEnd(event).ifPresent(end -> intendedEnd = end);
+        }
       }
       case SIGNAL, TIMER -> {
         requireRunning(logged);

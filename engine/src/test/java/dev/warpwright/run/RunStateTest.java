@@ -506,6 +506,22 @@ final class RunStateTest {
   }
 
   @Test
+  @Tag("A56")
+  void an_end_that_met_a_doubt_after_a_cancel_was_asked_for_does_not_take_its_place() {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            answer(1, "", "c1"),
+            began("c1", EffectClass.ONCE),
+            new CancelRequested(Optional.empty()),
+            wouldHaveTimedOut("c1"));
+    assertEquals(Optional.empty(), state.intendedEnd());
+    assertAccepts(state, verdict("c1", Verdict.SUCCEEDED));
+    assertRefuses(state, TIMEOUT);
+    assertAccepts(state, new RunCancelled(1, List.of()));
+  }
+
+  @Test
   @Tag("A69")
   @Tag("A72")
   void a_compaction_puts_one_message_in_the_place_of_several_before_a_step() {
@@ -1025,15 +1041,17 @@ final class RunStateTest {
                   || (approval && !promoted.isEmpty()),
               what);
           if (verdict) {
+            calls.computeIfPresent(
+                e.awaited().getFirst(),
+                (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
+          }
+          if (verdict && !cancelling) {
             intended = e.intendedTimeout().<RunEvent>map(end -> end).orElse(intended);
             intended =
                 e.intendedEnd()
                     .filter(end -> !end.resumable() && e.intendedTimeout().isEmpty())
                     .<RunEvent>map(end -> end)
                     .orElse(intended);
-            calls.computeIfPresent(
-                e.awaited().getFirst(),
-                (id, call) -> call.equals("begun") ? "begun, suspended over" : call);
           }
         }
         case FlowEvent e -> throw new AssertionError(what);
