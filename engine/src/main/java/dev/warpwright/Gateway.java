@@ -280,7 +280,16 @@ public final class Gateway implements AutoCloseable {
         || (budget.isPresent() && budget.get().blocking())
         || planned.object().isPresent()
         || !planned.request().tools().specs().isEmpty()
-        || !planned.plan().candidates().stream().allMatch(Dispatch::honoursInterrupts);
+        || needsThreads(planned.plan().candidates());
+  }
+
+  private static boolean needsThreads(List<RoutePlan.Candidate> candidates) {
+    for (RoutePlan.Candidate candidate : candidates) {
+      if (!Dispatch.honoursInterrupts(candidate)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Runs a planned operation of this gateway's own kinds as a stream. */

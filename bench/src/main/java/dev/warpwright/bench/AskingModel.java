@@ -77,6 +77,11 @@ public final class AskingModel implements LanguageModel {
   }
 
   @Override
+  public boolean honoursInterrupts() {
+    return true;
+  }
+
+  @Override
   public ModelResponse generate(ModelCall call) {
     // A question, then an answer and its results for each step.
     int step = call.messages().size() / (1 + callsOfStep);

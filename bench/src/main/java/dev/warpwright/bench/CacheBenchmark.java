@@ -36,6 +36,11 @@ public class CacheBenchmark extends Measured {
         }
 
         @Override
+        public boolean honoursInterrupts() {
+          return true;
+        }
+
+        @Override
         public ModelResponse generate(ModelCall call) {
           for (int n = 0; n < TOGETHER; n++) {
             Crowd.giveWay();

@@ -36,6 +36,11 @@ public class FallbackBenchmark extends Measured {
     }
 
     @Override
+    public boolean honoursInterrupts() {
+      return true;
+    }
+
+    @Override
     public ModelResponse generate(ModelCall call) {
       throw ProviderException.builder(ProviderException.Kind.HTTP_STATUS, "It is down.")
           .status(503)

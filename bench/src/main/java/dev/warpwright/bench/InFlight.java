@@ -30,7 +30,8 @@ import java.util.concurrent.Future;
 /**
  * How much heap an operation holds while its model thinks, beyond what the virtual thread of its
  * caller needs: so many callers are parked in the model at the same time, once without a gateway,
- * once with nothing switched on, once with all controls.
+ * once with nothing switched on, once with all controls; and once with a model that does not
+ * declare that it honours interrupts, whose calls have threads of their own.
  *
  * <p>The aim is less than 2 kB each with 100 000 in flight.
  */
@@ -65,12 +66,17 @@ public final class InFlight {
 
   private void measure() throws Exception {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      Parking model = new Parking();
+      Parking model = new Parking(true);
       bytesEach.put(BARE, bytesEach(threads, model, () -> model.generate(InstantModel.CALL)));
-      Gateway.Builder plain = gateway(model);
-      try (Gateway gateway = plain.build()) {
-        GenerateRequest request = InstantModel.ask().build();
-        bytesEach.put("nothing on", bytesEach(threads, model, () -> gateway.generate(request)));
+      GenerateRequest plain = InstantModel.ask().build();
+      try (Gateway gateway = gateway(model).build()) {
+        bytesEach.put("nothing on", bytesEach(threads, model, () -> gateway.generate(plain)));
+      }
+      Parking undeclared = new Parking(false);
+      try (Gateway gateway = gateway(undeclared).build()) {
+        bytesEach.put(
+            "nothing on, model not known to honour interrupts",
+            bytesEach(threads, undeclared, () -> gateway.generate(plain)));
       }
       try (Gateway gateway = new Controls().switchOn(gateway(model)).build()) {
         GenerateRequest request = InstantModel.ask().budgetScope(Controls.BUDGET_SCOPE).build();
@@ -119,7 +125,17 @@ public final class InFlight {
 
   /** A model in which calls wait for each other. */
   private static final class Parking implements LanguageModel {
+    private final boolean declared;
     private volatile Gate gate = new Gate(0);
+
+    /**
+     * A model.
+     *
+     * @param declared whether it declares that it honours interrupts, as it does
+     */
+    Parking(boolean declared) {
+      this.declared = declared;
+    }
 
     /** Where calls wait: until as many as were announced are there, and the gate is opened. */
     private static final class Gate {
@@ -140,6 +156,11 @@ public final class InFlight {
     @Override
     public ModelCapabilities capabilities() {
       return ModelCapabilities.TEXT;
+    }
+
+    @Override
+    public boolean honoursInterrupts() {
+      return declared;
     }
 
     @Override

@@ -19,11 +19,21 @@ import java.util.Optional;
 final class InstantModel implements LanguageModel {
   static final Target TARGET = Target.of("none", "instant");
   static final InstantModel HELLO = new InstantModel("Hello.");
+  static final InstantModel UNDECLARED = new InstantModel("Hello.", false);
+  private static final ModelCapabilities CAPABILITIES =
+      ModelCapabilities.of(Capability.STRUCTURED_OUTPUT);
   static final ModelCall CALL = ModelCall.builder(List.of(Message.user("Hello"))).build();
 
   private final ModelResponse answer;
+  private final boolean declared;
 
+  /** A model that says this, and declares that it honours interrupts. */
   InstantModel(String text) {
+    this(text, true);
+  }
+
+  private InstantModel(String text, boolean declared) {
+    this.declared = declared;
     this.answer =
         new ModelResponse(
             Message.assistant(text),
@@ -44,7 +54,12 @@ final class InstantModel implements LanguageModel {
 
   @Override
   public ModelCapabilities capabilities() {
-    return ModelCapabilities.of(Capability.STRUCTURED_OUTPUT);
+    return CAPABILITIES;
+  }
+
+  @Override
+  public boolean honoursInterrupts() {
+    return declared;
   }
 
   @Override

@@ -54,6 +54,14 @@ public enum Subject {
     }
   },
 
+  /** The same, with a model that does not declare that it honours interrupts. */
+  UNDECLARED {
+    @Override
+    Callable<?> call() {
+      return generate(InstantModel.UNDECLARED.gateway());
+    }
+  },
+
   /** With a circuit breaker. */
   CIRCUIT {
     @Override
