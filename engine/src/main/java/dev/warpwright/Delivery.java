@@ -58,7 +58,7 @@ interface Delivery {
           };
       return dispatch.honoursInterrupts()
           ? scope.callHere("attempt", dispatch.name(), dispatch.deadline(), asking)
-          : scope.call("attempt", dispatch.name(), dispatch.deadline(), asking);
+          : scope.call("attempt", dispatch.name().toString(), dispatch.deadline(), asking);
     }
   }
 }

@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  * @param step the step
  * @param candidate the target and its model
  * @param retry 0 for the first dispatch to this target in this step
- * @param name the name of its task
+ * @param number which dispatch of the operation it is, from 1; a part of the name of its task
  * @param call what is asked
  * @param request the operation's request
  * @param timeLimit how long the attempt may take
@@ -30,7 +30,7 @@ record Dispatch(
     int step,
     Candidate candidate,
     int retry,
-    String name,
+    int number,
     ModelCall call,
     GenerateRequest request,
     Duration timeLimit,
@@ -52,7 +52,20 @@ record Dispatch(
             call.providerOptions(),
             other);
     return new Dispatch(
-        step, candidate, retry, name, asked, request, timeLimit, startNanos, keepable, other);
+        step, candidate, retry, number, asked, request, timeLimit, startNanos, keepable, other);
+  }
+
+  /** The name of its task, which is made when somebody asks. */
+  Object name() {
+    return new Name(number, target());
+  }
+
+  /** Keeps nothing of the dispatch alive in a record of tasks. */
+  private record Name(int number, Target target) {
+    @Override
+    public String toString() {
+      return "attempt " + number + " " + target;
+    }
   }
 
   Target target() {

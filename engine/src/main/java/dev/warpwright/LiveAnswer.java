@@ -93,7 +93,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
     Task<ModelResponse> task =
         scope.fork(
             "attempt",
-            dispatch.name(),
+            dispatch.name().toString(),
             Deadline.never(),
             () -> {
               onBegin.run();

@@ -18,6 +18,7 @@ final class Observers {
   private final Settings settings;
   private final ObserverQueue background;
   private final Pending pending;
+  private final OfOperation nobody = new OfOperation("", Optional.empty());
   private final LongAdder dropped = new LongAdder();
   private final LongAdder failures = new LongAdder();
 
@@ -44,9 +45,15 @@ final class Observers {
     this.background = queue("background observers");
   }
 
-  /** The observers of one operation. */
-  OfOperation of(String operationId, Optional<Cancellation> cancellation) {
-    return new OfOperation(operationId, cancellation);
+  /**
+   * The observers of one operation.
+   *
+   * @param operationId its id, of which the text is made when somebody is told
+   */
+  OfOperation of(Object operationId, Optional<Cancellation> cancellation) {
+    return settings.attempt().isEmpty() && settings.route().isEmpty()
+        ? nobody
+        : new OfOperation(operationId, cancellation);
   }
 
   /** Whether operations wait for calls, each of which is a task. */
@@ -61,18 +68,18 @@ final class Observers {
 
   /** Tells of one operation; used by its thread alone. */
   final class OfOperation {
-    private final String operationId;
+    private final Object operationId;
     private final Optional<Cancellation> cancellation;
     private @Nullable ObserverCalls calls; // made when somebody is told
 
-    private OfOperation(String operationId, Optional<Cancellation> cancellation) {
+    private OfOperation(Object operationId, Optional<Cancellation> cancellation) {
       this.operationId = operationId;
       this.cancellation = cancellation;
     }
 
     private ObserverCalls calls() {
       if (calls == null) {
-        calls = new ObserverCalls(Observers.this, operationId, cancellation);
+        calls = new ObserverCalls(Observers.this, operationId.toString(), cancellation);
       }
       return calls;
     }
@@ -83,7 +90,8 @@ final class Observers {
       }
       AttemptObserver observer = settings.attempt().get();
       ObserverCall call =
-          calls().call("attempt observer", () -> observer.onAttempt(operationId, attempt));
+          calls()
+              .call("attempt observer", () -> observer.onAttempt(operationId.toString(), attempt));
       switch (settings.mode()) {
         case AWAIT -> calls().await(scope, call);
         case DETACHED -> calls().follow(call);

@@ -62,7 +62,7 @@ import org.jspecify.annotations.Nullable;
  * it; closing it cancels whatever still runs.
  */
 public final class Operation implements AutoCloseable {
-  private final String id;
+  private final OperationId id;
   private final GenerateRequest request;
   private final Optional<ObjectRequest<?>> object;
   private PortableHistory history;
@@ -103,8 +103,7 @@ public final class Operation implements AutoCloseable {
       RunningKeys runningKeys,
       Observers observers,
       Runnable onClose) {
-    // Idempotency keys are made from the id, so a counter of this process would not do.
-    this.id = name + "-" + sixteenDigits(settings.time().random().nextLong());
+    this.id = new OperationId(name, settings.time().random());
     this.request = request;
     this.object = object;
     this.history = history;
@@ -127,18 +126,13 @@ public final class Operation implements AutoCloseable {
     }
   }
 
-  private static String sixteenDigits(long bits) {
-    String digits = Long.toHexString(bits);
-    return "0".repeat(16 - digits.length()) + digits;
-  }
-
   /**
    * The operation's id, also the first part of the names of its tasks.
    *
    * @return the id: the operation's name and 64 random bits
    */
   public String id() {
-    return id;
+    return id.toString();
   }
 
   /**
@@ -156,7 +150,7 @@ public final class Operation implements AutoCloseable {
    * @return id, attempts and decision
    */
   public OperationTrace trace() {
-    return new OperationTrace(id, attempts.all(), Optional.of(plan.decision()), Optional.empty());
+    return new OperationTrace(id(), attempts.all(), Optional.of(plan.decision()), Optional.empty());
   }
 
   /** The attempts so far; the list grows. */
@@ -418,7 +412,7 @@ public final class Operation implements AutoCloseable {
         step,
         candidate,
         retry,
-        "attempt " + dispatches + " " + target,
+        dispatches,
         call,
         request,
         limit,
@@ -660,7 +654,12 @@ public final class Operation implements AutoCloseable {
       observers.route(
           () ->
               new RouteSelection(
-                  id, step, candidate.target(), candidate.rank(), plan.decision(), attempts.all()));
+                  id(),
+                  step,
+                  candidate.target(),
+                  candidate.rank(),
+                  plan.decision(),
+                  attempts.all()));
     }
   }
 

@@ -58,7 +58,7 @@ abstract non-sealed class Fate<T extends @Nullable Object> extends Node {
   private volatile boolean ended; // the thread is through
   private volatile boolean interruptSent; // whoever stopped it has interrupted it
 
-  Fate(TaskTree tree, @Nullable Node parent, String kind, String name, Deadline deadline) {
+  Fate(TaskTree tree, @Nullable Node parent, String kind, Object name, Deadline deadline) {
     super(tree, parent, kind, name, deadline, false);
   }
 

@@ -36,7 +36,7 @@ class InlineTask<T extends @Nullable Object> extends Fate<T> implements Runnable
   private final Thread thread = Thread.currentThread();
   private boolean foundInterrupt; // of whoever stopped it; written before its interrupt is sent
 
-  InlineTask(TaskScope scope, String kind, String name, Deadline deadline) {
+  InlineTask(TaskScope scope, String kind, Object name, Deadline deadline) {
     super(scope.tree, scope, kind, name, deadline);
     this.scope = scope;
   }

@@ -20,7 +20,7 @@ abstract sealed class Node permits TaskScope, Fate {
   final TaskTree tree;
   final @Nullable Node parent;
   final String kind;
-  final String name;
+  private final Object name; // its text is made when somebody asks
   final Deadline deadline;
   private final long startNanoTime;
 
@@ -34,7 +34,7 @@ abstract sealed class Node permits TaskScope, Fate {
       TaskTree tree,
       @Nullable Node parent,
       String kind,
-      String name,
+      Object name,
       Deadline deadline,
       boolean beginsRecord) {
     this.tree = tree;
@@ -45,7 +45,7 @@ abstract sealed class Node permits TaskScope, Fate {
     this.startNanoTime = tree.time().nanoTime();
     Recorder outer = parent == null ? null : parent.recorder;
     if (beginsRecord) {
-      this.recorder = Recorder.begin(outer, tree.time(), startNanoTime, kind, name);
+      this.recorder = Recorder.begin(outer, tree, startNanoTime, kind, name);
     } else {
       this.recorder = outer == null ? null : outer.child(tree.time(), startNanoTime, kind, name);
     }
@@ -69,9 +69,14 @@ abstract sealed class Node permits TaskScope, Fate {
     INNERMOST.set(parent);
   }
 
+  /** Its own name. */
+  String name() {
+    return name.toString();
+  }
+
   /** Its place in the tree; made when somebody asks. */
   String path() {
-    return parent == null ? name : parent.path() + "/" + name;
+    return parent == null ? name() : parent.path() + "/" + name;
   }
 
   /** Whether its deadline had passed when it was made. */
@@ -101,6 +106,6 @@ abstract sealed class Node permits TaskScope, Fate {
     TimeSource time = tree.time();
     Instant since = time.now().minusNanos(time.nanoTime() - startNanoTime);
     return new TaskInfo(
-        path(), name, kind, since, deadline, state, Optional.ofNullable(parent).map(Node::path));
+        path(), name(), kind, since, deadline, state, Optional.ofNullable(parent).map(Node::path));
   }
 }

@@ -1,8 +1,9 @@
 package dev.warpwright.task;
 
 import dev.warpwright.task.TaskTrace.End;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,12 +24,12 @@ abstract sealed class Recorder {
    * is below it.
    */
   static Recorder begin(
-      @Nullable Recorder outer, TimeSource time, long startNanoTime, String kind, String name) {
-    Recorder inside = outer == null ? null : outer.child(time, startNanoTime, kind, name);
+      @Nullable Recorder outer, TaskTree tree, long startNanoTime, String kind, Object name) {
+    Recorder inside = outer == null ? null : outer.child(tree.time(), startNanoTime, kind, name);
     return switch (inside) {
-      case null -> Kept.first(new Recording(time, startNanoTime, null), kind, name);
+      case null -> Kept.first(tree, null, startNanoTime, kind, name);
       case Kept kept -> kept;
-      case Omitted omitted -> Kept.first(new Recording(time, startNanoTime, omitted), kind, name);
+      case Omitted omitted -> Kept.first(tree, omitted, startNanoTime, kind, name);
     };
   }
 
@@ -38,7 +39,7 @@ abstract sealed class Recorder {
    * @param time the clock of the node's tree
    * @param startNanoTime when it started, on that clock
    */
-  abstract Recorder child(TimeSource time, long startNanoTime, String kind, String name);
+  abstract Recorder child(TimeSource time, long startNanoTime, String kind, Object name);
 
   /** Takes down the end. By whoever decided it, once. */
   abstract void end(End end);
@@ -61,19 +62,36 @@ abstract sealed class Recorder {
         });
   }
 
-  /** What the nodes of one record share: its clock and its bound. */
+  /** What the nodes of one record share: its clocks and its bound. */
   private static final class Recording {
-    final TimeSource time; // a node of another tree may have another one
-    final Instant start;
-    final long startNanoTime;
-    private final @Nullable Omitted outer; // where this record would be if that one had room
-    private final AtomicInteger nodes = new AtomicInteger(1);
+    private static final VarHandle NODES;
 
-    Recording(TimeSource time, long startNanoTime, @Nullable Omitted outer) {
-      this.time = time;
-      this.start = time.now();
-      this.startNanoTime = startNanoTime;
+    static {
+      try {
+        NODES = MethodHandles.lookup().findVarHandle(Recording.class, "nodes", int.class);
+      } catch (ReflectiveOperationException e) {
+        throw new ExceptionInInitializerError(e);
+      }
+    }
+
+    final TimeSource time; // a node of another tree may have another one
+    final WallClock wallClock;
+    private final @Nullable Omitted outer; // where this record would be if that one had room
+    private @Nullable Kept first; // set when it is made
+    private volatile int nodes = 1;
+
+    /** Whether a task was left behind, below which anything may happen yet. */
+    volatile boolean hasAbandoned;
+
+    Recording(TaskTree tree, long startNanoTime, @Nullable Omitted outer) {
+      this.time = tree.time();
+      this.wallClock = tree.wallClock(startNanoTime);
       this.outer = outer;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a node is its own identity
+    boolean isFirst(Kept node) {
+      return first == node;
     }
 
     /** An instant just now on another clock, on that of this record. */
@@ -86,7 +104,12 @@ abstract sealed class Recorder {
       if (outer != null) {
         outer.count.incrementAndGet();
       }
-      return nodes.get() < TaskTrace.MAX_NODES && nodes.getAndIncrement() < TaskTrace.MAX_NODES;
+      return hasRoom() && (int) NODES.getAndAdd(this, 1) < TaskTrace.MAX_NODES;
+    }
+
+    /** Whether nothing was omitted yet. */
+    boolean hasRoom() {
+      return nodes < TaskTrace.MAX_NODES;
     }
   }
 
@@ -95,13 +118,13 @@ abstract sealed class Recorder {
    * alone. So a child is put in front by a plain read and a volatile write, and whoever reads the
    * last child sees all before it. The end has one writer as well, whoever decided it.
    */
-  private static final class Kept extends Recorder {
+  static final class Kept extends Recorder {
     static final End RUNNING = new End.Running();
     static final End SUCCEEDED = new End.Succeeded();
 
     private final Recording recording;
     private final String kind;
-    private final String name;
+    private final Object name;
     private final @Nullable Kept before; // the child that was started before this one
     private final long startNanoTime;
     private long endNanoTime; // written before end, read after it
@@ -110,7 +133,7 @@ abstract sealed class Recorder {
     private volatile @Nullable Omitted omitted; // written by the node's thread
 
     private Kept(
-        Recording recording, long startNanoTime, String kind, String name, @Nullable Kept before) {
+        Recording recording, long startNanoTime, String kind, Object name, @Nullable Kept before) {
       this.recording = recording;
       this.kind = kind;
       this.name = name;
@@ -118,12 +141,15 @@ abstract sealed class Recorder {
       this.startNanoTime = startNanoTime;
     }
 
-    static Kept first(Recording recording, String kind, String name) {
-      return new Kept(recording, recording.startNanoTime, kind, name, null);
+    static Kept first(
+        TaskTree tree, @Nullable Omitted outer, long startNanoTime, String kind, Object name) {
+      Recording recording = new Recording(tree, startNanoTime, outer);
+      recording.first = new Kept(recording, startNanoTime, kind, name, null);
+      return recording.first;
     }
 
     @Override
-    Recorder child(TimeSource time, long startNanoTime, String kind, String name) {
+    Recorder child(TimeSource time, long startNanoTime, String kind, Object name) {
       if (recording.admits()) {
         long start = recording.nanoTime(time, startNanoTime);
         Kept child = new Kept(recording, start, kind, name, lastChild);
@@ -140,6 +166,9 @@ abstract sealed class Recorder {
 
     @Override
     void end(End end) {
+      if (isAbandoned(end)) {
+        recording.hasAbandoned = true; // first: who sees the end of a node sees this too
+      }
       endNanoTime = recording.time.nanoTime();
       this.end = end;
     }
@@ -149,23 +178,52 @@ abstract sealed class Recorder {
       return !(end instanceof End.Running);
     }
 
-    @Override
-    Optional<TaskTrace> trace() {
-      return Optional.of(traceNow());
+    private static boolean isAbandoned(End end) {
+      return switch (end) {
+        case End.TimedOut(boolean abandoned) -> abandoned;
+        case End.Cancelled(boolean abandoned) -> abandoned;
+        case End.Running _, End.Succeeded _, End.Failed _, End.Closed _ -> false;
+      };
     }
 
-    private TaskTrace traceNow() {
+    @Override
+    Optional<TaskTrace> trace() {
+      return Optional.of(isWhole() ? new TaskTrace(this) : new TaskTrace(facts()));
+    }
+
+    /**
+     * Whether this is a whole record that changes no more, as all in it has ended. Then the trace
+     * is made when somebody reads it. A part would keep the rest of its record alive until then.
+     */
+    private boolean isWhole() {
+      return recording.isFirst(this)
+          && hasEnded()
+          && recording.hasRoom()
+          && !recording.hasAbandoned;
+    }
+
+    /** What there is to say of this node now. */
+    TaskTrace.Facts facts() {
       End ended = end;
-      long until = ended instanceof End.Running ? recording.time.nanoTime() : endNanoTime;
       Omitted all = omitted;
-      return new TaskTrace(
-          name,
+      return new TaskTrace.Facts(
+          name.toString(),
           kind,
-          recording.start.plusNanos(startNanoTime - recording.startNanoTime),
-          Duration.ofNanos(Math.max(0, until - startNanoTime)),
+          recording.wallClock.at(startNanoTime),
+          durationUntil(ended),
           ended,
           children(),
           all == null ? 0 : all.count.get());
+    }
+
+    /** How long it took until its end, or has taken so far. */
+    Duration duration() {
+      return durationUntil(end);
+    }
+
+    private Duration durationUntil(End ended) {
+      long until = ended instanceof End.Running ? recording.time.nanoTime() : endNanoTime;
+      return Duration.ofNanos(Math.max(0, until - startNanoTime));
     }
 
     /** In the order of the starts; the links lead from each child to the one before it. */
@@ -180,7 +238,7 @@ abstract sealed class Recorder {
       }
       TaskTrace[] children = new TaskTrace[count];
       for (Kept child = last; child != null; child = child.before) {
-        children[--count] = child.traceNow();
+        children[--count] = new TaskTrace(child.facts());
       }
       return List.of(children);
     }
@@ -191,7 +249,7 @@ abstract sealed class Recorder {
     final AtomicInteger count = new AtomicInteger();
 
     @Override
-    Recorder child(TimeSource time, long startNanoTime, String kind, String name) {
+    Recorder child(TimeSource time, long startNanoTime, String kind, Object name) {
       count.incrementAndGet();
       return this;
     }

@@ -59,8 +59,9 @@ public final class Task<T extends @Nullable Object> extends Fate<T> {
    *
    * @return its own name
    */
+  @Override
   public String name() {
-    return name;
+    return super.name();
   }
 
   /**

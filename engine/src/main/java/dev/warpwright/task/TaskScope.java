@@ -100,7 +100,7 @@ public final class TaskScope extends Node implements AutoCloseable {
       TaskTree tree,
       @Nullable Node parent,
       String kind,
-      String name,
+      Object name,
       Deadline deadline,
       boolean recorded) {
     super(tree, parent, kind, name, deadline, recorded);
@@ -145,7 +145,8 @@ public final class TaskScope extends Node implements AutoCloseable {
    * the moment in which the body notices that; it counts as the task's own.
    *
    * @param kind what the task is to the caller, such as {@code attempt}
-   * @param name its name
+   * @param name its name, or an immutable object whose text is its name, for one that is made only
+   *     when somebody asks
    * @param deadline its own deadline; the scope's applies as well
    * @param body what it does; it leaves the thread's locals as it found them
    * @param <T> the type of its value; may be nullable
@@ -153,11 +154,11 @@ public final class TaskScope extends Node implements AutoCloseable {
    * @throws IllegalStateException if the caller does not own the scope, or it is closed
    */
   public <T extends @Nullable Object> Outcome<T> callHere(
-      String kind, String name, Deadline deadline, Callable<? extends T> body) {
+      String kind, Object name, Deadline deadline, Callable<? extends T> body) {
     Objects.requireNonNull(body, "body");
     checkUsable();
     if (answersForRunning()) {
-      return call(kind, name, deadline, body);
+      return call(kind, name.toString(), deadline, body);
     }
     noticeInterrupt();
     InlineTask<T> task = new InlineTask<>(this, kind, name, deadline.earlier(this.deadline));
@@ -474,7 +475,7 @@ public final class TaskScope extends Node implements AutoCloseable {
   void childSettled(Task<?> child, boolean awaited, @Nullable Throwable failure) {
     boolean wakes = awaited;
     if (failure != null && !awaited) {
-      failures.add(child.name, failure);
+      failures.add(child.name(), failure);
       wakes = true;
     }
     if (!awaited) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One node of the tree of what ran, and what ran below it: the record of a scope that was {@link
@@ -21,31 +22,37 @@ import java.util.regex.Pattern;
  *   attempt 2 local/llama (attempt) 251 ms SUCCEEDED
  * </pre>
  *
- * @param name its own name, the last part of its path
- * @param kind what it is to the code that started it, such as {@code attempt} or {@code tool}
- * @param since when it started, on the wall clock
- * @param duration how long it took until its end, and of an abandoned task until it was given up;
- *     so far, while it runs
- * @param end how it ended
- * @param children what was started directly in it, in the order of the starts: under a scope its
- *     tasks, those included that were not run because it was too late for them, and the scopes that
- *     its owner opened in it; under a task the scopes that it opened
- * @param omitted how many nodes below this one are in no list of children, because the recording
- *     had reached its bound of {@value #MAX_NODES} nodes
+ * <p>Two traces are equal if they say the same. The trace of what has ended is worked out when it
+ * is first read. Safe for use by any thread.
  */
-public record TaskTrace(
-    String name,
-    String kind,
-    Instant since,
-    Duration duration,
-    End end,
-    List<TaskTrace> children,
-    int omitted) {
+public final class TaskTrace {
 
   /** So many nodes are recorded at most, the scope that was opened as recorded among them. */
   public static final int MAX_NODES = 1_000;
 
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+
+  private final Recorder.@Nullable Kept record; // of what changes no more; null: the facts are here
+  private volatile @Nullable Facts facts; // two who read at once may both make them, and alike
+
+  /** What a trace says; its components are described at the accessors of the trace. */
+  record Facts(
+      String name,
+      String kind,
+      Instant since,
+      Duration duration,
+      End end,
+      List<TaskTrace> children,
+      int omitted) {
+    Facts {
+      Objects.requireNonNull(name, "name");
+      Objects.requireNonNull(kind, "kind");
+      Objects.requireNonNull(since, "since");
+      Objects.requireNonNull(duration, "duration");
+      Objects.requireNonNull(end, "end");
+      children = List.copyOf(children);
+    }
+  }
 
   /**
    * A node.
@@ -58,13 +65,112 @@ public record TaskTrace(
    * @param children the nodes below; copied
    * @param omitted how many more there were
    */
-  public TaskTrace {
-    Objects.requireNonNull(name, "name");
-    Objects.requireNonNull(kind, "kind");
-    Objects.requireNonNull(since, "since");
-    Objects.requireNonNull(duration, "duration");
-    Objects.requireNonNull(end, "end");
-    children = List.copyOf(children);
+  public TaskTrace(
+      String name,
+      String kind,
+      Instant since,
+      Duration duration,
+      End end,
+      List<TaskTrace> children,
+      int omitted) {
+    this(new Facts(name, kind, since, duration, end, children, omitted));
+  }
+
+  TaskTrace(Facts facts) {
+    this.record = null;
+    this.facts = facts;
+  }
+
+  /** The trace of a node that changes no more, with all that is below it. */
+  TaskTrace(Recorder.Kept record) {
+    this.record = record;
+  }
+
+  private Facts facts() {
+    Facts known = facts;
+    if (known == null) {
+      known = Objects.requireNonNull(record, "record").facts();
+      facts = known;
+    }
+    return known;
+  }
+
+  /**
+   * Its own name, the last part of its path.
+   *
+   * @return the name
+   */
+  public String name() {
+    return facts().name;
+  }
+
+  /**
+   * What it is to the code that started it, such as {@code attempt} or {@code tool}.
+   *
+   * @return the kind
+   */
+  public String kind() {
+    return facts().kind;
+  }
+
+  /**
+   * When it started, on the wall clock. The wall clock is read once a second at most; a step of it
+   * in the last second before the start is not seen.
+   *
+   * @return the instant
+   */
+  public Instant since() {
+    return facts().since;
+  }
+
+  /**
+   * How long it took until its end, and of an abandoned task until it was given up; so far, while
+   * it runs.
+   *
+   * @return zero or more
+   */
+  public Duration duration() {
+    return record == null ? facts().duration : record.duration(); // without making all the others
+  }
+
+  /**
+   * How it ended.
+   *
+   * @return the end
+   */
+  public End end() {
+    return facts().end;
+  }
+
+  /**
+   * What was started directly in it, in the order of the starts: under a scope its tasks, those
+   * included that were not run because it was too late for them, and the scopes that its owner
+   * opened in it; under a task the scopes that it opened.
+   *
+   * @return an unmodifiable list
+   */
+  public List<TaskTrace> children() {
+    return facts().children;
+  }
+
+  /**
+   * How many nodes below this one are in no list of children, because the recording had reached its
+   * bound of {@value #MAX_NODES} nodes.
+   *
+   * @return zero or more
+   */
+  public int omitted() {
+    return facts().omitted;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof TaskTrace that && facts().equals(that.facts());
+  }
+
+  @Override
+  public int hashCode() {
+    return facts().hashCode();
   }
 
   /** How a node ended: a task as its {@link Outcome} says, a scope by being closed. */
@@ -123,20 +229,25 @@ public record TaskTrace(
   }
 
   private void append(StringBuilder text, int depth) {
+    Facts node = facts();
     text.repeat(' ', 2 * depth)
-        .append(oneLine(name))
+        .append(oneLine(node.name))
         .append(" (")
-        .append(oneLine(kind))
+        .append(oneLine(node.kind))
         .append(") ")
-        .append(readable(duration))
+        .append(readable(node.duration))
         .append(' ')
-        .append(readable(end));
-    for (TaskTrace child : children) {
+        .append(readable(node.end));
+    for (TaskTrace child : node.children) {
       text.append('\n');
       child.append(text, depth + 1);
     }
-    if (omitted > 0) {
-      text.append('\n').repeat(' ', 2 * depth + 2).append("and ").append(omitted).append(" more");
+    if (node.omitted > 0) {
+      text.append('\n')
+          .repeat(' ', 2 * depth + 2)
+          .append("and ")
+          .append(node.omitted)
+          .append(" more");
     }
   }
 

@@ -47,6 +47,8 @@ public final class TaskTree {
   /** The running tasks that hang under no scope: detached ones, and those that were abandoned. */
   private final Set<Task<?>> loose = ConcurrentHashMap.newKeySet();
 
+  private volatile WallClock wallClock; // as it was read not long ago; by whoever finds it old
+
   private final LongAdder detachedFailures = new LongAdder();
   private final LongAdder abandonedErrors = new LongAdder();
   private final LongAdder closeFailures = new LongAdder();
@@ -56,6 +58,7 @@ public final class TaskTree {
     this.abandonGrace = builder.abandonGrace;
     this.graceNanos = builder.abandonGrace.toNanos();
     this.carried = List.copyOf(builder.carried);
+    this.wallClock = WallClock.read(time);
   }
 
   /**
@@ -106,16 +109,17 @@ public final class TaskTree {
    * no room left in it, it begins a record of its own.
    *
    * @param kind what the scope is to the caller, such as {@code operation}
-   * @param name its name, a part of the names of all threads below it
+   * @param name its name, a part of the names of all threads below it, or an immutable object whose
+   *     text is its name, for one that is made only when somebody asks
    * @param deadline until when all that runs in it may take; {@link Deadline#never()} for no limit
    *     but the inherited one
    * @return the open scope; close it on this thread
    */
-  public TaskScope openRecorded(String kind, String name, Deadline deadline) {
+  public TaskScope openRecorded(String kind, Object name, Deadline deadline) {
     return open(kind, name, deadline, true);
   }
 
-  private TaskScope open(String kind, String name, Deadline deadline, boolean recorded) {
+  private TaskScope open(String kind, Object name, Deadline deadline, boolean recorded) {
     Objects.requireNonNull(deadline, "deadline");
     Node parent = Node.innermost();
     Deadline effective = parent == null ? deadline : deadline.earlier(parent.deadline);
@@ -300,6 +304,16 @@ public final class TaskTree {
    */
   public Duration abandonGrace() {
     return abandonGrace;
+  }
+
+  /** The wall clock, as it was read not long before an instant of just now. */
+  WallClock wallClock(long nowNanoTime) {
+    WallClock known = wallClock;
+    if (known.isOld(nowNanoTime)) {
+      known = WallClock.read(time);
+      wallClock = known;
+    }
+    return known;
   }
 
   long graceNanos() {

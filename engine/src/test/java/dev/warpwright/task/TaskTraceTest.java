@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -371,6 +372,83 @@ class TaskTraceTest {
           throw failure;
         });
     return new WeakReference<>(failure);
+  }
+
+  @Test
+  void a_trace_that_is_read_late_says_what_one_said_that_was_read_at_once() {
+    TaskScope scope = tree.openRecorded("operation", "op", NEVER);
+    scope.call("attempt", "one", NEVER, this::step);
+    scope.callHere("attempt", "two", NEVER, this::step);
+    TaskTrace running = traceOf(scope);
+    fixture.advance(3);
+    scope.close();
+    TaskTrace late = traceOf(scope);
+    TaskTrace read = traceOf(scope);
+    String text = read.toString();
+    fixture.advance(1_000);
+    assertEquals(millis(3), late.duration());
+    assertEquals(read, late);
+    assertEquals(read.hashCode(), late.hashCode());
+    assertEquals(text, late.toString());
+    assertEquals(read.since(), running.since());
+    assertEquals(new End.Running(), running.end());
+  }
+
+  @Test
+  void the_text_of_a_name_is_made_when_somebody_asks() {
+    List<String> made = new ArrayList<>();
+    Object name =
+        new Object() {
+          @Override
+          public String toString() {
+            made.add("made");
+            return "late name";
+          }
+        };
+    TaskScope scope = tree.openRecorded("operation", name, NEVER);
+    scope.callHere("attempt", name, NEVER, () -> 1);
+    scope.close();
+    TaskTrace trace = traceOf(scope);
+    assertEquals(List.of(), made);
+    assertEquals("late name", trace.name());
+    assertEquals(List.of("late name"), names(trace.children()));
+  }
+
+  @Test
+  void a_wall_clock_that_is_set_is_heard_of_within_a_second() {
+    AtomicReference<Instant> wall = new AtomicReference<>(Instant.EPOCH);
+    ManualTime time = new ManualTime(Instant.EPOCH, 1);
+    TaskTree tree = TaskTree.builder().time(new Watched(time, wall)).build();
+    for (int hour = 1; hour <= 3; hour++) {
+      wall.set(Instant.EPOCH.plus(Duration.ofHours(hour)));
+      time.advance(Duration.ofSeconds(1).plusNanos(1));
+      try (TaskScope scope = tree.openRecorded("operation", "op", NEVER)) {
+        assertEquals(wall.get(), traceOf(scope).since());
+      }
+    }
+  }
+
+  /** A time source whose wall clock is set by the test. */
+  private record Watched(ManualTime time, AtomicReference<Instant> wall) implements TimeSource {
+    @Override
+    public Instant now() {
+      return wall.get();
+    }
+
+    @Override
+    public long nanoTime() {
+      return time.nanoTime();
+    }
+
+    @Override
+    public Alarm alarm(long atNanoTime, Runnable action) {
+      return time.alarm(atNanoTime, action);
+    }
+
+    @Override
+    public RandomGenerator random() {
+      return time.random();
+    }
   }
 
   @Test
