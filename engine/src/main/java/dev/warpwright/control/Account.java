@@ -1,50 +1,77 @@
 package dev.warpwright.control;
 
 /**
- * The sums of one budget scope, in billionths of the currency's unit, and how they change: values
- * in, values out. All are zero or more.
+ * The sums of one budget scope, in billionths of the currency's unit, and how they change. All are
+ * zero or more. Guarded by the lock of whoever keeps it.
  *
  * <p>{@code reserved + uncertain} never passes the limit, since both come from reservations that
  * fitted into it. {@code spent} may, because what was really spent counts in full; it stops at the
  * largest long.
- *
- * @param estimatedNanos the part of {@code spentNanos} that was estimated
  */
-record Account(long spentNanos, long estimatedNanos, long reservedNanos, long uncertainNanos) {
-  static final Account EMPTY = new Account(0, 0, 0, 0);
+final class Account {
+  private long spentNanos;
+  private long estimatedNanos; // the part of what was spent that was estimated
+  private long reservedNanos;
+  private long uncertainNanos;
+
+  long spentNanos() {
+    return spentNanos;
+  }
+
+  long estimatedNanos() {
+    return estimatedNanos;
+  }
+
+  long reservedNanos() {
+    return reservedNanos;
+  }
+
+  long uncertainNanos() {
+    return uncertainNanos;
+  }
+
+  /** The same sums, which change no more. */
+  Account copy() {
+    Account copy = new Account();
+    copy.spentNanos = spentNanos;
+    copy.estimatedNanos = estimatedNanos;
+    copy.reservedNanos = reservedNanos;
+    copy.uncertainNanos = uncertainNanos;
+    return copy;
+  }
 
   /** What can still be reserved; below zero if more was spent than allowed. */
   long remainingNanos(long limitNanos) {
     return limitNanos - reservedNanos - uncertainNanos - spentNanos;
   }
 
-  Account reserve(long amountNanos) {
-    return new Account(spentNanos, estimatedNanos, reservedNanos + amountNanos, uncertainNanos);
+  void reserve(long amountNanos) {
+    reservedNanos += amountNanos;
   }
 
-  Account cancel(long amountNanos) {
-    return new Account(spentNanos, estimatedNanos, reservedNanos - amountNanos, uncertainNanos);
+  void cancel(long amountNanos) {
+    reservedNanos -= amountNanos;
   }
 
   /** What was reserved becomes uncertain. */
-  Account doubt(long amountNanos) {
-    return new Account(
-        spentNanos, estimatedNanos, reservedNanos - amountNanos, uncertainNanos + amountNanos);
+  void doubt(long amountNanos) {
+    reservedNanos -= amountNanos;
+    uncertainNanos += amountNanos;
   }
 
   /** What was reserved is given back and what was spent is counted. */
-  Account settle(long amountNanos, long actualNanos, boolean estimated) {
-    return new Account(
-        sum(spentNanos, actualNanos),
-        estimated ? sum(estimatedNanos, actualNanos) : estimatedNanos,
-        reservedNanos - amountNanos,
-        uncertainNanos);
+  void settle(long amountNanos, long actualNanos, boolean estimated) {
+    reservedNanos -= amountNanos;
+    spentNanos = sum(spentNanos, actualNanos);
+    if (estimated) {
+      estimatedNanos = sum(estimatedNanos, actualNanos);
+    }
   }
 
   /** What was uncertain is given back and what was spent is counted. */
-  Account reconcile(long amountNanos, long actualNanos) {
-    return new Account(
-        sum(spentNanos, actualNanos), estimatedNanos, reservedNanos, uncertainNanos - amountNanos);
+  void reconcile(long amountNanos, long actualNanos) {
+    uncertainNanos -= amountNanos;
+    spentNanos = sum(spentNanos, actualNanos);
   }
 
   private static long sum(long a, long b) {

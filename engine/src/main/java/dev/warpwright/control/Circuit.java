@@ -29,6 +29,11 @@ sealed interface Circuit {
   /** Counts the changes of state. */
   long epoch();
 
+  /** Whether it is closed without failures, so that no success changes it. */
+  default boolean isUntroubled() {
+    return this instanceof Closed closed && closed.failures == 0;
+  }
+
   /**
    * Calls are let through.
    *

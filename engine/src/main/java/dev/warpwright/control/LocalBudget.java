@@ -110,7 +110,7 @@ final class LocalBudget implements BudgetStore {
 
   private Account account(String scope) {
     Ledger ledger = ledgers.get(scope);
-    return ledger == null ? Account.EMPTY : ledger.account();
+    return ledger == null ? new Account() : ledger.account();
   }
 
   private Money money(long nanos) {
@@ -165,12 +165,12 @@ final class LocalBudget implements BudgetStore {
   private static final class Ledger {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Long> uncertain = new HashMap<>(); // guarded by lock; nanos by id
-    private Account account = Account.EMPTY; // guarded by lock
+    private final Account account = new Account(); // guarded by lock
 
     Account account() {
       lock.lock();
       try {
-        return account;
+        return account.copy();
       } finally {
         lock.unlock();
       }
@@ -181,9 +181,9 @@ final class LocalBudget implements BudgetStore {
       lock.lock();
       try {
         if (amountNanos > account.remainingNanos(limitNanos)) {
-          return account;
+          return account.copy();
         }
-        account = account.reserve(amountNanos);
+        account.reserve(amountNanos);
         return null;
       } finally {
         lock.unlock();
@@ -197,7 +197,7 @@ final class LocalBudget implements BudgetStore {
         if (amountNanos == null) {
           return false;
         }
-        account = account.reconcile(amountNanos, actualNanos);
+        account.reconcile(amountNanos, actualNanos);
         return true;
       } finally {
         lock.unlock();
@@ -234,7 +234,7 @@ final class LocalBudget implements BudgetStore {
         lock.lock();
         try {
           if (end()) {
-            account = account.settle(amount.nanos(), actual.nanos(), estimated);
+            account.settle(amount.nanos(), actual.nanos(), estimated);
           }
         } finally {
           lock.unlock();
@@ -246,7 +246,7 @@ final class LocalBudget implements BudgetStore {
         lock.lock();
         try {
           if (end()) {
-            account = account.cancel(amount.nanos());
+            account.cancel(amount.nanos());
           }
         } finally {
           lock.unlock();
@@ -258,7 +258,7 @@ final class LocalBudget implements BudgetStore {
         lock.lock();
         try {
           if (end()) {
-            account = account.doubt(amount.nanos());
+            account.doubt(amount.nanos());
             if (amount.nanos() > 0) {
               uncertain.put(id(), amount.nanos());
             }

@@ -150,7 +150,12 @@ final class LocalCircuitBreaker implements CircuitBreaker {
 
     @Override
     public void success() {
-      if (endsNow()) {
+      if (!endsNow()) {
+        return;
+      }
+      if (slot.circuit.get().isUntroubled()) {
+        slot.leave(); // a success changes nothing
+      } else {
         end(target, slot, new Circuit.Success(epoch));
       }
     }

@@ -117,13 +117,8 @@ final class LocalTargetMetrics implements TargetMetrics {
       long nowNanos = time.nanoTime();
       long latencyNanos = nowNanos - beginNanos;
       OptionalLong firstText = first == NONE ? OptionalLong.empty() : OptionalLong.of(first);
-      samples.add(
-          new Samples.Sample(
-              nowNanos,
-              succeeded,
-              latencyNanos,
-              firstText,
-              tokensPerSecond(outputTokens, firstText, latencyNanos)));
+      OptionalDouble rate = tokensPerSecond(outputTokens, firstText, latencyNanos);
+      samples.add(nowNanos, succeeded, latencyNanos, firstText, rate);
       leave();
     }
 

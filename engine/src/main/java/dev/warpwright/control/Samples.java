@@ -1,5 +1,6 @@
 package dev.warpwright.control;
 
+import dev.warpwright.control.SampleRing.Sample;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -14,15 +15,21 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Samples extends TargetTable.Slot {
   private final int maxSamples;
   private final ReentrantLock lock = new ReentrantLock();
-  private final ArrayDeque<Sample> ended = new ArrayDeque<>(); // guarded by lock
+  private final SampleRing ended; // guarded by lock
   private final ArrayDeque<Long> cancelledNanos = new ArrayDeque<>(); // guarded by lock
 
   Samples(int maxSamples) {
     this.maxSamples = maxSamples;
+    this.ended = new SampleRing(maxSamples);
+  }
+
+  @Override
+  boolean mayBeForgotten(long nowNanos) {
+    return true;
   }
 
   /**
-   * An attempt that has ended.
+   * Adds an attempt that has ended.
    *
    * @param endedNanos when, on the monotonic clock
    * @param succeeded or else failed
@@ -30,22 +37,15 @@ final class Samples extends TargetTable.Slot {
    * @param firstTextNanos from its begin to the first text
    * @param tokensPerSecond after the first text
    */
-  record Sample(
+  void add(
       long endedNanos,
       boolean succeeded,
       long latencyNanos,
       OptionalLong firstTextNanos,
-      OptionalDouble tokensPerSecond) {}
-
-  @Override
-  boolean mayBeForgotten(long nowNanos) {
-    return true;
-  }
-
-  void add(Sample sample) {
+      OptionalDouble tokensPerSecond) {
     lock.lock();
     try {
-      addBounded(ended, sample);
+      ended.add(endedNanos, succeeded, latencyNanos, firstTextNanos, tokensPerSecond);
     } finally {
       lock.unlock();
     }
@@ -54,17 +54,13 @@ final class Samples extends TargetTable.Slot {
   void addCancelled(long nowNanos) {
     lock.lock();
     try {
-      addBounded(cancelledNanos, nowNanos);
+      if (cancelledNanos.size() == maxSamples) {
+        cancelledNanos.removeFirst();
+      }
+      cancelledNanos.addLast(nowNanos);
     } finally {
       lock.unlock();
     }
-  }
-
-  private <T> void addBounded(ArrayDeque<T> deque, T element) {
-    if (deque.size() == maxSamples) {
-      deque.removeFirst();
-    }
-    deque.addLast(element);
   }
 
   /** What ended within the window; counted and sorted outside the lock. */
@@ -73,22 +69,25 @@ final class Samples extends TargetTable.Slot {
     List<Long> allCancelled;
     lock.lock();
     try {
-      allEnded = List.copyOf(ended);
+      allEnded = ended.samples();
       allCancelled = List.copyOf(cancelledNanos);
     } finally {
       lock.unlock();
     }
     List<Sample> samples =
-        allEnded.stream().filter(sample -> nowNanos - sample.endedNanos < windowNanos).toList();
+        allEnded.stream().filter(sample -> nowNanos - sample.endedNanos() < windowNanos).toList();
     long successes = samples.stream().filter(Sample::succeeded).count();
     long cancellations =
         allCancelled.stream().filter(endedNanos -> nowNanos - endedNanos < windowNanos).count();
     long[] latencies = samples.stream().mapToLong(Sample::latencyNanos).sorted().toArray();
     long[] firstTexts =
-        samples.stream().flatMapToLong(sample -> sample.firstTextNanos.stream()).sorted().toArray();
+        samples.stream()
+            .flatMapToLong(sample -> sample.firstTextNanos().stream())
+            .sorted()
+            .toArray();
     double[] rates =
         samples.stream()
-            .flatMapToDouble(sample -> sample.tokensPerSecond.stream())
+            .flatMapToDouble(sample -> sample.tokensPerSecond().stream())
             .sorted()
             .toArray();
     return new TargetSnapshot(
@@ -105,7 +104,7 @@ final class Samples extends TargetTable.Slot {
             : OptionalDouble.of(rates[rank(rates.length, 50)]),
         allEnded.isEmpty()
             ? Optional.empty()
-            : Optional.of(now.minusNanos(nowNanos - allEnded.getLast().endedNanos)));
+            : Optional.of(now.minusNanos(nowNanos - allEnded.getLast().endedNanos())));
   }
 
   private static Optional<Duration> percentile(long[] sortedNanos, int percent) {

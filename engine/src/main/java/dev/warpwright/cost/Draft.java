@@ -1,18 +1,13 @@
 package dev.warpwright.cost;
 
-import static java.math.BigDecimal.ONE;
-
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.CostValuation.Component;
 import dev.warpwright.model.CostValuation.Status;
-import dev.warpwright.model.CostValuation.TokenClass;
-import dev.warpwright.model.Money;
 import dev.warpwright.model.Target;
-import java.math.BigDecimal;
-import java.math.BigInteger;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A valuation in the making: collects what is unknown and what was assumed, then prices tokens.
@@ -29,15 +24,13 @@ import java.util.Optional;
  * The multiplier is 1, or that of the long context if there is more input than its threshold.
  */
 final class Draft {
-  private static final long RATE_UNIT = 1_000;
-
   private final Target target;
   private final ModelCatalog catalog;
   private final Optional<CatalogEntry> entry;
   private final Optional<Pricing> pricing;
-  private final List<String> unknownReasons = new ArrayList<>(0); // mostly none
-  private final List<String> assumptions = new ArrayList<>(0); // mostly one or two
-  private List<Component> components = List.of(); // means nothing once something is unknown
+  private List<String> unknownReasons = List.of(); // mostly none
+  private List<String> assumptions = List.of(); // mostly one or two
+  private @Nullable Charges charges; // means nothing once something is unknown
   private Status status = Status.KNOWN;
   private boolean longContext;
 
@@ -55,7 +48,7 @@ final class Draft {
 
   Draft unknown(String reason) {
     if (!unknownReasons.contains(reason)) {
-      unknownReasons.add(reason);
+      unknownReasons = and(unknownReasons, reason);
     }
     status = Status.UNKNOWN;
     return this;
@@ -63,8 +56,16 @@ final class Draft {
 
   /** Notes what the amount rests on; it stays as certain as it is. */
   Draft note(String assumption) {
-    assumptions.add(assumption);
+    assumptions = and(assumptions, assumption);
     return this;
+  }
+
+  private static List<String> and(List<String> codes, String another) {
+    return switch (codes.size()) {
+      case 0 -> List.of(another);
+      case 1 -> List.of(codes.getFirst(), another);
+      default -> Stream.concat(codes.stream(), Stream.of(another)).toList();
+    };
   }
 
   /** Notes what makes the amount an estimate. */
@@ -104,79 +105,31 @@ final class Draft {
     if (status != Status.UNKNOWN) {
       Optional<LongContext> tier = entry.flatMap(CatalogEntry::longContext);
       longContext = tier.isPresent() && tokens.input > tier.get().thresholdTokens();
-      BigDecimal onInput = longContext ? tier.orElseThrow().inputMultiplier() : ONE;
-      BigDecimal onOutput = longContext ? tier.orElseThrow().outputMultiplier() : ONE;
-      long ordinary = tokens.input - tokens.cached - tokens.written;
-      var input = charge(TokenClass.INPUT, ordinary, rates.input(), onInput);
-      var cached = charge(TokenClass.CACHED_INPUT, tokens.cached, rates.cachedInput(), onInput);
-      var written = charge(TokenClass.CACHE_WRITE, tokens.written, rates.cacheWrite(), onInput);
-      var output = charge(TokenClass.OUTPUT, tokens.output, rates.output(), onOutput);
-      if (tokens.reasoning == 0) {
-        components = List.of(input, cached, written, output);
-      } else {
-        var reasoning = charge(TokenClass.REASONING, tokens.reasoning, rates.output(), onOutput);
-        components = List.of(input, cached, written, output, reasoning);
+      charges = new Charges(tokens, rates, longContext ? tier : Optional.empty(), currency());
+      if (charges.lackRates()) {
+        charges.missingRates().forEach(this::unknown);
       }
     }
     return finish();
-  }
-
-  private Component charge(
-      TokenClass tokenClass, long tokens, Optional<Money> rate, BigDecimal multiplier) {
-    if (tokens > 0 && rate.isEmpty()) {
-      unknown(missingRate(tokenClass));
-    }
-    return new Component(tokenClass, tokens, rate, amount(rate, tokens, multiplier));
-  }
-
-  private static String missingRate(TokenClass tokenClass) {
-    return switch (tokenClass) {
-      case INPUT -> "missing-input-rate";
-      case CACHED_INPUT -> "missing-cached-input-rate";
-      case CACHE_WRITE -> "missing-cache-write-rate";
-      case OUTPUT, REASONING -> "missing-output-rate";
-    };
-  }
-
-  private Money amount(Optional<Money> known, long tokens, BigDecimal multiplier) {
-    if (tokens == 0 || known.isEmpty()) {
-      return Money.zero(currency());
-    }
-    Money rate = known.get();
-    if (multiplier.compareTo(ONE) == 0) {
-      return rate.times(tokens, RATE_UNIT);
-    }
-    BigInteger factor = BigInteger.valueOf(tokens).multiply(multiplier.unscaledValue());
-    BigInteger divisor =
-        BigInteger.valueOf(RATE_UNIT).multiply(BigInteger.TEN.pow(multiplier.scale()));
-    return rate.times(factor, divisor);
   }
 
   private String currency() {
     return pricing.orElseThrow().currency();
   }
 
-  private Money sum() {
-    long nanos = 0;
-    for (Component component : components) {
-      nanos = Math.addExact(nanos, component.amount().nanos());
-    }
-    return new Money(nanos, currency());
-  }
-
   CostValuation finish() {
-    boolean isUnknown = status == Status.UNKNOWN;
+    Charges priced = status == Status.UNKNOWN ? null : charges;
     return new CostValuation(
         target.provider(),
         target.modelId(),
         status,
-        isUnknown ? Optional.empty() : Optional.of(sum()),
+        priced == null ? Optional.empty() : Optional.of(priced.total()),
         pricing.map(Pricing::currency),
         catalog.version(),
         pricing.map(Pricing::version),
         Valuation.RULE_VERSION,
         pricing.flatMap(Pricing::source),
-        isUnknown ? List.of() : components,
+        priced == null ? List.of() : Component.late(priced.count(), priced),
         unknownReasons,
         assumptions,
         longContext);

@@ -2,6 +2,7 @@ package dev.warpwright.model;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * What one model call costs by a catalog, or why that is not known.
@@ -107,11 +108,23 @@ public record CostValuation(
    *     absent only where there are no tokens
    * @param amount tokens × rate × multiplier ÷ 1000, rounded half up to a billionth
    */
-  public record Component(TokenClass tokenClass, long tokens, Optional<Money> rate, Money amount) {}
+  public record Component(TokenClass tokenClass, long tokens, Optional<Money> rate, Money amount) {
+    /**
+     * Components that are worked out when somebody reads them, as mostly the amount alone is read.
+     *
+     * @param size how many they are
+     * @param source works them out from values that do not change: it may be called late, by any
+     *     thread, and more than once
+     * @return the components
+     */
+    public static List<Component> late(int size, Supplier<List<Component>> source) {
+      return new LateList<>(size, source);
+    }
+  }
 
   /** Copies the lists, and checks that there is an amount, in the currency, or a reason. */
   public CostValuation {
-    components = List.copyOf(components);
+    components = LateList.copyOf(components);
     unknownReasons = List.copyOf(unknownReasons);
     assumptions = List.copyOf(assumptions);
     boolean unknown = status == Status.UNKNOWN;
