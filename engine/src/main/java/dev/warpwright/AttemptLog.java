@@ -9,7 +9,6 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -19,7 +18,7 @@ final class AttemptLog {
   private final TimeSource time;
   private final TaskScope scope;
   private final Observers.OfOperation observers;
-  private final List<Attempt> attempts = new ArrayList<>(1); // mostly one
+  private List<Attempt> attempts = List.of();
   private int taken; // so many stand in the results of steps
 
   AttemptLog(TimeSource time, TaskScope scope, Observers.OfOperation observers) {
@@ -29,7 +28,7 @@ final class AttemptLog {
   }
 
   void add(Attempt attempt) {
-    attempts.add(attempt);
+    attempts = Appended.to(attempts, attempt);
     observers.attempt(scope, attempt);
   }
 
@@ -113,7 +112,7 @@ final class AttemptLog {
 
   /** The attempts since the last step that was answered, each given once. */
   List<Attempt> takeThisStep() {
-    List<Attempt> fresh = List.copyOf(attempts.subList(taken, attempts.size()));
+    List<Attempt> fresh = taken == 0 ? attempts : attempts.subList(taken, attempts.size());
     taken = attempts.size();
     return fresh;
   }

@@ -89,6 +89,7 @@ public final class Gateway implements AutoCloseable {
   private final Optional<Route> defaultRoute;
   private final RunningKeys runningKeys = new RunningKeys();
   private final Lifecycle lifecycle = new Lifecycle();
+  private final Runnable onEnd = this::ended; // of each operation
 
   private Gateway(Builder builder) {
     this.adapters = Map.copyOf(builder.adapters);
@@ -515,7 +516,7 @@ public final class Gateway implements AutoCloseable {
           tree,
           runningKeys,
           observers,
-          this::ended);
+          onEnd);
     } catch (RuntimeException | Error e) {
       ended();
       throw e;

@@ -36,7 +36,12 @@ final class HealthReport implements AutoCloseable {
   void answered(TokenCount output) {
     circuit.success();
     boolean reported = output.provenance() == TokenCount.Provenance.REPORTED;
-    tell(m -> m.success(reported ? OptionalLong.of(output.tokens()) : OptionalLong.empty()));
+    OptionalLong tokens = reported ? OptionalLong.of(output.tokens()) : OptionalLong.empty();
+    try {
+      measurement.success(tokens);
+    } catch (RuntimeException ignored) {
+      // as in tell, but without a lambda that holds the number
+    }
   }
 
   void failed(ProviderException failure) {

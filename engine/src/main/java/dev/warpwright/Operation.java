@@ -50,6 +50,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +81,7 @@ public final class Operation implements AutoCloseable {
   private final TaskScope scope;
   private final RoutePlan plan;
   private final AttemptLog attempts;
-  private final PrivateState.Views views = new PrivateState.Views();
+  private PrivateState.@Nullable Views views; // made when a message has state of a provider
   private int dispatches; // that count against maxTotalAttempts; denials and cache hits do
   private OptionalInt maxTokens = OptionalInt.empty(); // of the step under way
   private @Nullable Candidate winner;
@@ -121,8 +122,8 @@ public final class Operation implements AutoCloseable {
     this.attempts = new AttemptLog(settings.time(), scope, this.observers);
     this.cancellation = request.cancellation().map(by -> by.onCancel(scope::cancel)).orElse(null);
     this.leaving = outlet.map(to -> to.left().onCancel(scope::cancel)).orElse(null);
-    for (Attempt skip : plan.skips()) {
-      attempts.add(skip);
+    if (!plan.skips().isEmpty()) {
+      plan.skips().forEach(attempts::add);
     }
   }
 
@@ -153,7 +154,7 @@ public final class Operation implements AutoCloseable {
     return new OperationTrace(id(), attempts.all(), Optional.of(plan.decision()), Optional.empty());
   }
 
-  /** The attempts so far; the list grows. */
+  /** The attempts so far. */
   List<Attempt> attempts() {
     return attempts.all();
   }
@@ -393,7 +394,7 @@ public final class Operation implements AutoCloseable {
     Duration limit = settings.attemptTimeout(target);
     Deadline deadline =
         Deadline.after(settings.time(), startNanos, limit).earlier(scope.deadline());
-    Conversation visible = views.visibleTo(provider, messages);
+    Conversation visible = visibleTo(provider, messages);
     ObjectForm form = object.isPresent() ? object.get().form() : null;
     ObjectMode mode = form == null ? ObjectMode.AUTO : form.modeFor(candidate.capabilities());
     ModelCall call =
@@ -417,8 +418,27 @@ public final class Operation implements AutoCloseable {
         request,
         limit,
         startNanos,
-        answer -> object.isEmpty() || object.get().reader().accepts(answer, mode),
+        keepable(mode),
         deadline);
+  }
+
+  private Conversation visibleTo(String provider, Conversation messages) {
+    if (!messages.hasStateOfOthersThan(provider)) {
+      return messages;
+    }
+    if (views == null) {
+      views = new PrivateState.Views();
+    }
+    return views.visibleTo(provider, messages);
+  }
+
+  /** Which answers may be kept for others: those that can be read. */
+  private Predicate<ModelResponse> keepable(ObjectMode mode) {
+    if (object.isEmpty()) {
+      return answer -> true;
+    }
+    ObjectReader<?> reader = object.get().reader();
+    return answer -> reader.accepts(answer, mode);
   }
 
   private AttemptEnd dispatch(Dispatch dispatch, CircuitPermit circuit) {

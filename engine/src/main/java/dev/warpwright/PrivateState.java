@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps what a provider said to itself between that provider and the log.
@@ -25,16 +24,13 @@ final class PrivateState {
    * themselves. Each message is looked at once for a provider. Belongs to one thread.
    */
   static final class Views {
-    private @Nullable Map<String, View> views; // mostly none
+    private final Map<String, View> views = new HashMap<>();
 
     private record View(Conversation all, Conversation visible) {}
 
     Conversation visibleTo(String provider, Conversation all) {
       if (!all.hasStateOfOthersThan(provider)) {
         return all;
-      }
-      if (views == null) {
-        views = new HashMap<>();
       }
       View known = views.get(provider);
       if (known == null || !all.continues(known.all)) {

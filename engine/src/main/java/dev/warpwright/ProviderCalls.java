@@ -13,7 +13,6 @@ import dev.warpwright.model.Usage;
 import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -159,8 +158,8 @@ final class ProviderCalls implements Calls {
 
   private CallEnd call(
       TaskScope scope, Dispatch dispatch, Delivery delivery, AdmissionPermit permit) {
-    AtomicBoolean begun = new AtomicBoolean();
-    Outcome<ModelResponse> outcome = delivery.call(scope, dispatch, () -> begun.set(true));
+    Begin begin = new Begin();
+    Outcome<ModelResponse> outcome = delivery.call(scope, dispatch, begin);
     return switch (outcome) {
       case Outcome.Success<ModelResponse>(ModelResponse response) -> {
         reconcile(permit, response.usage());
@@ -174,13 +173,23 @@ final class ProviderCalls implements Calls {
       case Outcome.Failure<ModelResponse>(Throwable cause) ->
           new CallEnd.Failed(cause, value(dispatch, delivery.partialUsage()));
       case Outcome.TimedOut<ModelResponse> late ->
-          begun.get()
+          begin.hasBegun
               ? new CallEnd.TimedOut(true, value(dispatch, delivery.partialUsage()))
               : new CallEnd.TimedOut(false, Optional.empty());
       case Outcome.Cancelled<ModelResponse>(String reason, boolean abandoned) ->
           new CallEnd.Cancelled(
-              reason, begun.get() ? value(dispatch, delivery.partialUsage()) : Optional.empty());
+              reason, begin.hasBegun ? value(dispatch, delivery.partialUsage()) : Optional.empty());
     };
+  }
+
+  /** Notes that a call begins, on its thread. */
+  private static final class Begin implements Runnable {
+    volatile boolean hasBegun;
+
+    @Override
+    public void run() {
+      hasBegun = true;
+    }
   }
 
   /** What was reported takes the place of the estimate; an estimate of ours, or nonsense, not. */

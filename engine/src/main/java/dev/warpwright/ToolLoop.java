@@ -27,8 +27,8 @@ import java.util.Map;
 final class ToolLoop {
   private final Operation operation;
   private final GenerateRequest request;
-  private final List<ModelStep> steps = new ArrayList<>(1); // mostly one
-  private final List<ToolResult> toolResults = new ArrayList<>();
+  private List<ModelStep> steps = List.of();
+  private List<ToolResult> toolResults = List.of(); // an ArrayList once there are some
   private Conversation messages;
 
   ToolLoop(Operation operation, GenerateRequest request) {
@@ -41,7 +41,7 @@ final class ToolLoop {
   void run() {
     for (int number = 1; ; number++) {
       ModelStep step = operation.step(number, messages);
-      steps.add(step);
+      steps = Appended.to(steps, step);
       messages = messages.plus(step.response().message());
       showAnswer(step);
       List<ToolCall> calls = step.response().message().toolCalls();
@@ -51,12 +51,19 @@ final class ToolLoop {
       requireToolsAllowed(step.response(), operation.trace());
       List<ToolResult> results = runTools(step, calls);
       results.forEach(result -> operation.show(step.step(), new StreamEvent.ToolReturned(result)));
-      toolResults.addAll(results);
+      addToolResults(results);
       messages = messages.plus(Message.tool(results));
       if (number == request.maxSteps()) {
         return;
       }
     }
+  }
+
+  private void addToolResults(List<ToolResult> results) {
+    if (toolResults.isEmpty()) {
+      toolResults = new ArrayList<>();
+    }
+    toolResults.addAll(results);
   }
 
   /** Shows what is known only when the answer is complete, if the operation is a stream. */

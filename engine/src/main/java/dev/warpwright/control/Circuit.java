@@ -30,8 +30,8 @@ sealed interface Circuit {
   long epoch();
 
   /** Whether it is closed without failures, so that no success changes it. */
-  default boolean isUntroubled() {
-    return this instanceof Closed closed && closed.failures == 0;
+  static boolean isUntroubled(Circuit circuit) {
+    return circuit instanceof Closed closed && closed.failures == 0;
   }
 
   /**

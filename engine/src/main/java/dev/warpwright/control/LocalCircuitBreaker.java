@@ -153,7 +153,7 @@ final class LocalCircuitBreaker implements CircuitBreaker {
       if (!endsNow()) {
         return;
       }
-      if (slot.circuit.get().isUntroubled()) {
+      if (Circuit.isUntroubled(slot.circuit.get())) {
         slot.leave(); // a success changes nothing
       } else {
         end(target, slot, new Circuit.Success(epoch));

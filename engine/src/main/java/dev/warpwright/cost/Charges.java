@@ -31,10 +31,11 @@ record Charges(Tokens tokens, Rates rates, Optional<LongContext> longContext, St
 
   /** The exact sum of the components. */
   Money total() {
-    long nanos = 0;
-    for (int i = 0; i < count(); i++) {
-      nanos = Math.addExact(nanos, amount(CLASSES.get(i)).nanos());
-    }
+    long nanos = amountNanos(TokenClass.INPUT);
+    nanos = Math.addExact(nanos, amountNanos(TokenClass.CACHED_INPUT));
+    nanos = Math.addExact(nanos, amountNanos(TokenClass.CACHE_WRITE));
+    nanos = Math.addExact(nanos, amountNanos(TokenClass.OUTPUT));
+    nanos = Math.addExact(nanos, amountNanos(TokenClass.REASONING));
     return new Money(nanos, currency);
   }
 
@@ -43,18 +44,19 @@ record Charges(Tokens tokens, Rates rates, Optional<LongContext> longContext, St
   public List<Component> get() {
     List<Component> components = new ArrayList<>(count());
     for (TokenClass each : CLASSES.subList(0, count())) {
-      components.add(new Component(each, tokens(each), rate(each), amount(each)));
+      components.add(
+          new Component(each, tokens(each), rate(each), new Money(amountNanos(each), currency)));
     }
     return components;
   }
 
   /** Whether there are tokens whose rate is not known. */
   boolean lackRates() {
-    boolean lacking = false;
-    for (int i = 0; i < count(); i++) {
-      lacking |= lacksRate(CLASSES.get(i));
-    }
-    return lacking;
+    return lacksRate(TokenClass.INPUT)
+        || lacksRate(TokenClass.CACHED_INPUT)
+        || lacksRate(TokenClass.CACHE_WRITE)
+        || lacksRate(TokenClass.OUTPUT)
+        || lacksRate(TokenClass.REASONING);
   }
 
   /** The codes of the rates that are needed and not known. */
@@ -104,20 +106,20 @@ record Charges(Tokens tokens, Rates rates, Optional<LongContext> longContext, St
     };
   }
 
-  private Money amount(TokenClass tokenClass) {
+  private long amountNanos(TokenClass tokenClass) {
     long number = tokens(tokenClass);
     Optional<Money> known = rate(tokenClass);
     if (number == 0 || known.isEmpty()) {
-      return Money.zero(currency);
+      return 0;
     }
     Money rate = known.get();
     BigDecimal multiplier = multiplier(tokenClass);
     if (multiplier.compareTo(BigDecimal.ONE) == 0) {
-      return rate.times(number, RATE_UNIT);
+      return rate.times(number, RATE_UNIT).nanos();
     }
     BigInteger factor = BigInteger.valueOf(number).multiply(multiplier.unscaledValue());
     BigInteger divisor =
         BigInteger.valueOf(RATE_UNIT).multiply(BigInteger.TEN.pow(multiplier.scale()));
-    return rate.times(factor, divisor);
+    return rate.times(factor, divisor).nanos();
   }
 }

@@ -1,5 +1,7 @@
 package dev.warpwright.model;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.AbstractList;
 import java.util.HashSet;
 import java.util.List;
@@ -7,7 +9,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.RandomAccess;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe for use by several threads: of two that add to the same conversation, one goes on with
  * the shared messages and the other with a copy. One that is kept may keep as many later messages
- * in memory as there was room for when it was made, at most half of its own size and eight.
+ * in memory as there was room for when it was made, at most half of its own size and two.
  */
 public final class Conversation extends AbstractList<Message> implements RandomAccess {
-  private static final int MORE_ROOM = 8;
+  private static final int MORE_ROOM = 2;
 
   private final Message[] messages; // written only behind the size of every conversation on it
   private final int size;
@@ -34,11 +35,26 @@ public final class Conversation extends AbstractList<Message> implements RandomA
 
   /** What a conversation and those that go on from it have in common. */
   private static final class Line {
-    final AtomicInteger length;
+    private static final VarHandle LENGTH;
+
+    static {
+      try {
+        LENGTH = MethodHandles.lookup().findVarHandle(Line.class, "length", int.class);
+      } catch (ReflectiveOperationException e) {
+        throw new ExceptionInInitializerError(e);
+      }
+    }
+
+    private volatile int length;
     volatile @Nullable Sum sum; // any one that was computed; a lost one is computed again
 
     Line(int length) {
-      this.length = new AtomicInteger(length);
+      this.length = length;
+    }
+
+    /** Whether a message may be put behind so many; of two who ask for the same, one gets it. */
+    boolean goesOnFrom(int size) {
+      return LENGTH.compareAndSet(this, size, size + 1);
     }
   }
 
@@ -82,7 +98,7 @@ public final class Conversation extends AbstractList<Message> implements RandomA
    */
   public Conversation plus(Message next) {
     Objects.requireNonNull(next, "next");
-    boolean goesOn = line.length.compareAndSet(size, size + 1); // else somebody else does already
+    boolean goesOn = line.goesOnFrom(size); // else somebody else does already
     Message[] all = messages;
     if (!goesOn || size == messages.length) {
       all = new Message[size + size / 2 + MORE_ROOM];

@@ -14,8 +14,6 @@ import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Attempt.ReasonCode;
 import dev.warpwright.model.Capability;
 import dev.warpwright.model.CostValuation;
-import dev.warpwright.model.LanguageModel;
-import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderAdapter;
 import dev.warpwright.model.Route;
@@ -173,11 +171,15 @@ public final class RoutePlanner {
     Ranking ranking =
         accounting.isEmpty()
             ? new Ranking(request.mode(), request.intent(), List.of())
-            : ranking(
-                request,
-                targets.size(),
-                rank -> standing(request, targets.get(rank), Optional.empty(), List.of()));
+            : Ranking.late(
+                request.mode(), request.intent(), targets.size(), () -> quotes(request, targets));
     return new RouteDecision(targets, ROUTING_ORDERED, Optional.of(ranking), Optional.empty());
+  }
+
+  private List<Standing> quotes(PlanRequest request, List<Target> targets) {
+    return targets.stream()
+        .map(target -> standing(request, target, Optional.empty(), List.of()))
+        .toList();
   }
 
   private RouteDecision ranked(
@@ -212,6 +214,9 @@ public final class RoutePlanner {
   /** Checks the targets of a decision in its order. */
   private RoutePlan check(PlanRequest request, RouteDecision decision) {
     List<Target> ordered = decision.orderedTargets();
+    if (ordered.size() == 1) {
+      return planOfOne(decision, checks.check(request, ordered.getFirst()));
+    }
     List<Candidate> candidates = new ArrayList<>(ordered.size());
     List<Attempt> skips = new ArrayList<>(0); // mostly none
     for (int rank = 0; rank < ordered.size(); rank++) {
@@ -221,13 +226,31 @@ public final class RoutePlanner {
     return new RoutePlan(decision, candidates, skips, Optional.empty());
   }
 
+  /** As of any number, without lists that grow. */
+  private static RoutePlan planOfOne(RouteDecision decision, Verdict verdict) {
+    Target target = decision.orderedTargets().getFirst();
+    return switch (verdict) {
+      case Passed passed ->
+          new RoutePlan(
+              decision, List.of(candidate(target, 0, passed)), List.of(), Optional.empty());
+      case Missed missed ->
+          new RoutePlan(decision, List.of(), List.of(skip(target, 0, missed)), Optional.empty());
+    };
+  }
+
+  private static Candidate candidate(Target target, int rank, Passed passed) {
+    return new Candidate(target, rank, passed.model(), passed.capabilities());
+  }
+
+  private static Attempt skip(Target target, int rank, Missed missed) {
+    return Attempt.skip(1, target, missed.code(), rank, missed.message());
+  }
+
   private static void tell(
       Verdict verdict, Target target, int rank, List<Candidate> candidates, List<Attempt> skips) {
     switch (verdict) {
-      case Passed(LanguageModel model, ModelCapabilities capabilities) ->
-          candidates.add(new Candidate(target, rank, model, capabilities));
-      case Missed(ReasonCode code, String message) ->
-          skips.add(Attempt.skip(1, target, code, rank, message));
+      case Passed passed -> candidates.add(candidate(target, rank, passed));
+      case Missed missed -> skips.add(skip(target, rank, missed));
     }
   }
 

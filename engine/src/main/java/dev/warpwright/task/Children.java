@@ -7,20 +7,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * The children of a scope: written by the scope's owner alone, read by any thread without a lock.
  *
- * <p>A child is put into the next free place and its place is emptied when it is done; it is never
- * moved within an array. A full array is replaced by a new one that holds what is left. So a reader
- * sees every child that was added before it began and is not done: in the array it read, or because
- * the child's place was already there. It may miss a child that is added meanwhile; {@link
- * TaskScope} therefore looks at its cancel flag again after adding one.
+ * <p>The first child has a place of its own, so that an only child needs no array. Every other is
+ * put into the next free place and its place is emptied when it is done; it is never moved within
+ * an array. A full array is replaced by a new one that holds what is left. So a reader sees every
+ * child that was added before it began and is not done: in the array it read, or because the
+ * child's place was already there. It may miss a child that is added meanwhile; {@link TaskScope}
+ * therefore looks at its cancel flag again after adding one.
  */
 final class Children {
-  private static final int FIRST_CAPACITY = 4;
+  private static final int FIRST_CAPACITY = 3; // behind the first
 
+  private volatile @Nullable Fate<?> first; // a place of its own, as mostly there is only one child
   private volatile @Nullable AtomicReferenceArray<@Nullable Fate<?>> places;
   private int used; // owner thread only; the places from here on are empty
 
   /** Adds a child. Owner only; amortised constant time. */
   void add(Fate<?> child) {
+    if (first == null) {
+      first = child;
+      return;
+    }
     AtomicReferenceArray<@Nullable Fate<?>> array = places;
     if (array == null || used == array.length()) {
       array = withoutDone(array);
@@ -28,8 +34,12 @@ final class Children {
     array.set(used++, child);
   }
 
-  /** Takes a child out if it was the last that was added. Owner only. */
+  /** Takes a child out if it was the first or the last that was added. Owner only. */
   void removeLast(Fate<?> child) {
+    if (child.equals(first)) {
+      first = null;
+      return;
+    }
     AtomicReferenceArray<@Nullable Fate<?>> array = places;
     if (array != null && used > 0 && child.equals(array.get(used - 1))) {
       array.set(--used, null);
@@ -38,6 +48,7 @@ final class Children {
 
   /** Forgets all children, which are done. Owner only. */
   void clear() {
+    first = null;
     AtomicReferenceArray<@Nullable Fate<?>> array = places;
     while (array != null && used > 0) {
       array.set(--used, null);
@@ -61,11 +72,19 @@ final class Children {
       }
     }
     places = roomier;
+    Fate<?> one = first;
+    if (one != null && one.isSettled()) {
+      first = null;
+    }
     return roomier;
   }
 
   /** Visits the children, those that are done perhaps among them. Any thread. */
   void forEach(Consumer<? super Fate<?>> action) {
+    Fate<?> one = first;
+    if (one != null) {
+      action.accept(one);
+    }
     AtomicReferenceArray<@Nullable Fate<?>> array = places;
     if (array == null) {
       return;
@@ -81,7 +100,8 @@ final class Children {
   /** Enforces the deadlines of the children; returns the next one due. Owner only. */
   Deadline enforceDeadlines() {
     AtomicReferenceArray<@Nullable Fate<?>> array = places;
-    Deadline next = Deadline.never();
+    Fate<?> one = first;
+    Deadline next = one == null ? Deadline.never() : one.enforce();
     for (int i = 0; array != null && i < used; i++) {
       Fate<?> child = array.get(i);
       if (child != null) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * body and no value alive.
  */
 abstract sealed class Recorder {
+  static final End CLOSED = new End.Closed(false);
 
   /**
    * The recorder of a scope that is opened as recorded. The record that it is opened in, if any,
@@ -141,7 +142,7 @@ abstract sealed class Recorder {
       this.startNanoTime = startNanoTime;
     }
 
-    static Kept first(
+    private static Kept first(
         TaskTree tree, @Nullable Omitted outer, long startNanoTime, String kind, Object name) {
       Recording recording = new Recording(tree, startNanoTime, outer);
       recording.first = new Kept(recording, startNanoTime, kind, name, null);

@@ -85,7 +85,6 @@ public final class TaskScope extends Node implements AutoCloseable {
 
   private final Thread owner;
   private final Children children = new Children();
-  private final Failures failures = new Failures(); // of forked tasks, since the last join
   private volatile int pending; // children without an outcome
   private volatile @Nullable String cancelReason; // set once
   private volatile boolean signalled; // see above
@@ -93,6 +92,9 @@ public final class TaskScope extends Node implements AutoCloseable {
 
   /** Forked tasks that have an outcome and were not given yet; made by the owner, at a fork. */
   private @Nullable Queue<Task<?>> settled;
+
+  /** Of forked tasks, since the last join; made by the owner, at a fork. */
+  private @Nullable Failures failures;
 
   private volatile boolean closed; // written by the owner
 
@@ -252,7 +254,9 @@ public final class TaskScope extends Node implements AutoCloseable {
   public void join() {
     checkUsable();
     awaitChildren();
-    failures.clear();
+    if (failures != null) {
+      failures.clear();
+    }
   }
 
   /**
@@ -295,6 +299,11 @@ public final class TaskScope extends Node implements AutoCloseable {
    */
   public Optional<Throwable> joinFailFast() {
     checkUsable();
+    Failures failures = this.failures;
+    if (failures == null) { // nothing was ever forked
+      awaitChildren();
+      return Optional.empty();
+    }
     park(() -> pending == 0 || !failures.isEmpty(), Deadline.never(), false);
     failures.firstName().ifPresent(name -> cancel("sibling failed: " + name));
     awaitChildren();
@@ -458,7 +467,7 @@ public final class TaskScope extends Node implements AutoCloseable {
     }
     awaitChildren();
     if (recorder != null) {
-      recorder.end(new TaskTrace.End.Closed(cancelReason != null));
+      recorder.end(cancelReason == null ? Recorder.CLOSED : new TaskTrace.End.Closed(true));
     }
     closed = true;
     if (parent != null) {
@@ -472,10 +481,10 @@ public final class TaskScope extends Node implements AutoCloseable {
   }
 
   /** Told by a child when it has its outcome, once. */
-  void childSettled(Task<?> child, boolean awaited, @Nullable Throwable failure) {
+  void childSettled(Task<?> child, boolean awaited, @Nullable Throwable cause) {
     boolean wakes = awaited;
-    if (failure != null && !awaited) {
-      failures.add(child.name(), failure);
+    if (cause != null && !awaited) {
+      Objects.requireNonNull(failures).add(child.name(), cause);
       wakes = true;
     }
     if (!awaited) {
@@ -531,7 +540,8 @@ public final class TaskScope extends Node implements AutoCloseable {
             acquires,
             tree.carrying(body));
     if (!awaited && settled == null) {
-      settled = new ConcurrentLinkedQueue<>(); // a started task sees it
+      settled = new ConcurrentLinkedQueue<>(); // a started task sees it, and the other
+      failures = new Failures();
     }
     if (unstarted(task) == null) {
       PENDING.getAndAdd(this, 1);
