@@ -157,6 +157,12 @@ final class H2Session extends JournalSession {
     return Set.of();
   }
 
+  /** Nor would that. */
+  @Override
+  boolean beginUnseen() {
+    return false;
+  }
+
   /** A transaction ends with its connection, in this process. */
   @Override
   void awaitEarlier() {}

@@ -203,12 +203,10 @@ final class Journal {
     if (!operation.acknowledge()) {
       operation.handBack().forEach(queue::putFirst);
     }
-    if (operation instanceof Operation.Release release) {
-      if (operation.isDone()) {
-        onRelease.accept(release.run);
-      } else {
-        owed.add(operation);
-      }
+    if (operation.isDone()) {
+      operation.frees().ifPresent(onRelease);
+    } else if (operation instanceof Operation.Release) {
+      owed.add(operation);
     }
   }
 
@@ -230,15 +228,24 @@ final class Journal {
   }
 
   /**
-   * Judges the operations and writes what they are to write, all of it. What did not come to the
-   * tables whole has lost to another process: then nothing of the transaction stands, and all are
-   * judged once more, after that process. A run that loses again cannot be written, and is left
-   * out: the events of its log and its row do not fit.
+   * Judges the operations and writes what they are to write, all of it; first what is expected to
+   * be allowed, without a look at it. What did not come to the tables whole has lost to another
+   * process: then nothing of the transaction stands, and all are judged once more, after that
+   * process. A run that loses again cannot be written, and is left out: the events of its log and
+   * its row do not fit.
    */
   private void write(JournalSession open, List<Operation<?>> operations) throws SQLException {
     List<Operation<?>> left = advance(open, operations);
     if (left.isEmpty()) {
       return;
+    }
+    if (left.stream().allMatch(Operation.Create.class::isInstance)
+        && open.beginUnseen(lease.worker())) {
+      if (create(open, left)) {
+        return;
+      }
+      open.rollback();
+      left = operations;
     }
     Set<RunKey> refused = new HashSet<>();
     Set<RunKey> lostBefore = Set.of();
@@ -302,6 +309,17 @@ final class Journal {
       }
     }
     return left;
+  }
+
+  /**
+   * Creates runs that are expected to be new, as nearly all are; false if one of them is not, or
+   * the store may not create any, and nothing of the transaction must stand.
+   */
+  private boolean create(JournalSession open, List<Operation<?>> creations) throws SQLException {
+    for (Operation<?> creation : creations) {
+      creation.judge(open);
+    }
+    return open.send().isEmpty() && lease.mayBegin(open.worker());
   }
 
   private void judge(JournalSession open, List<Operation<?>> operations, Set<RunKey> refused)

@@ -84,6 +84,20 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
 
   abstract Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException;
 
+  /**
+   * Goes on with runs that are taken for new ones, under keys that nobody has, where that is faster
+   * than to look for them: {@link #findRun} and {@link #findKey} find what this transaction has
+   * created, and {@link #send} returns all runs that are not new, or that the fence refuses.
+   *
+   * @return false where it would not be faster, and nothing was begun
+   */
+  final boolean beginUnseen(Worker of) throws SQLException {
+    worker = of;
+    return beginUnseen();
+  }
+
+  abstract boolean beginUnseen() throws SQLException;
+
   /** Who writes in the open transaction. */
   final Worker worker() {
     return worker;

@@ -98,6 +98,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     return List.of();
   }
 
+  /** The run that nobody owns any more once it is done. */
+  Optional<RunKey> frees() {
+    return Optional.empty();
+  }
+
   /** Performs it and keeps the verdict for {@link #acknowledge}. */
   final void judge(JournalSession session) throws SQLException {
     verdict = perform(session);
@@ -449,8 +454,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
         return conflict(
             "A signal of the run " + run + " is not there or was consumed; nothing was written.");
       }
-      session.update(
-          run, row, row.advanced(events.size(), standing.get(), timeNanos, isProgress()));
+      session.update(run, row, row.advanced(append, standing.get(), timeNanos, isProgress()));
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
@@ -502,6 +506,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
       }
       boolean there = unread.values().stream().anyMatch(standing.signals()::contains);
       return Optional.of(there ? standing.dueAt(append.time()) : standing);
+    }
+
+    @Override
+    Optional<RunKey> frees() {
+      return append.handsBack() ? Optional.of(run) : Optional.empty();
     }
 
     /** Whether it is an owner's progress that has nothing to do with signals, as nearly all are. */
@@ -689,6 +698,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     int events() {
       return 0;
+    }
+
+    @Override
+    Optional<RunKey> frees() {
+      return Optional.of(run);
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -111,20 +112,21 @@ final class PostgresSession extends JournalSession {
           + LeaseTable.NOW_MILLIS
           + ")) ORDER BY r.due_nanos, r.run_id LIMIT ?";
 
+  /** Fences too, by an epoch that is null if that was done before. */
   private static final String INSERT_RUNS =
-      "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key, status,"
-          + " sequence, due_nanos, worker, owner, owner_epoch, created_nanos, updated_nanos,"
-          + " claims, problem, signals)"
-          + " SELECT x.tenant, x.user_id, x.namespace, x.run_id, x.agent_id, x.key, x.status,"
-          + " x.sequence, NULLIF(x.due_nanos, "
+      "WITH fence AS MATERIALIZED (SELECT 1 FROM ww_worker WHERE id = ? AND epoch = COALESCE(?,"
+          + " epoch) FOR KEY SHARE) INSERT INTO ww_run (tenant, user_id, namespace, run_id,"
+          + " agent_id, idempotency_key, status, sequence, due_nanos, worker, owner, owner_epoch,"
+          + " created_nanos, updated_nanos, claims, problem, signals) SELECT x.tenant, x.user_id,"
+          + " x.namespace, x.run_id, x.agent_id, x.key, x.status, x.sequence, NULLIF(x.due_nanos, "
           + NEVER
           + "), x.worker, x.owner, x.owner_epoch, x.created_nanos, x.updated_nanos, x.claims,"
-          + " x.problem, x.signals FROM unnest(?::text[], ?::text[], ?::text[], ?::text[],"
-          + " ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[],"
-          + " ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS x (tenant,"
-          + " user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos, worker,"
-          + " owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals) ON"
-          + " CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
+          + " x.problem, x.signals FROM fence CROSS JOIN unnest(?::text[], ?::text[], ?::text[],"
+          + " ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[],"
+          + " ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS"
+          + " x (tenant, user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos,"
+          + " worker, owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals)"
+          + " ON CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
 
   private static final String EVENT_COLUMNS =
       "run, sequence, append_id, type, version, writer, epoch, time_nanos, codec, body";
@@ -160,10 +162,13 @@ final class PostgresSession extends JournalSession {
           + " moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
           + " due_nanos = NULLIF(x.due_nanos, "
           + NEVER
-          + "), updated_nanos = x.time_nanos, claims = 0, problem = NULL, signals = NULL"
+          + "), updated_nanos = x.time_nanos, claims = 0, problem = NULL, signals = NULL,"
+          + " worker = CASE WHEN x.freed = 0 THEN r.worker END,"
+          + " owner = CASE WHEN x.freed = 0 THEN r.owner END,"
+          + " owner_epoch = CASE WHEN x.freed = 0 THEN r.owner_epoch ELSE 0 END"
           + " FROM fence CROSS JOIN unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[],"
-          + " ?::bigint[], ?::bigint[], ?::text[])"
-          + " AS x (id, expected, sequence, status, due_nanos, time_nanos, owner)"
+          + " ?::bigint[], ?::bigint[], ?::text[], ?::int[])"
+          + " AS x (id, expected, sequence, status, due_nanos, time_nanos, owner, freed)"
           + " WHERE r.id = x.id AND r.sequence = x.expected AND r.updated_nanos <= x.time_nanos"
           + " AND r.owner = x.owner AND (r.worker = ? AND r.owner_epoch = ?) IS TRUE"
           + " RETURNING r.id),"
@@ -228,6 +233,7 @@ final class PostgresSession extends JournalSession {
   private final List<Note> notes = new ArrayList<>();
   private final Set<Long> deleted = new HashSet<>();
   private long provisionalId;
+  private boolean unseen; // whether nothing was read or locked of it
 
   /** A run as this transaction has it. */
   private static final class Slot {
@@ -313,11 +319,19 @@ final class PostgresSession extends JournalSession {
         append -> append.append.standing().due().map(Times::nanos).orElse(NEVER));
     setLongs(advance, 8, known, append -> append.timeNanos);
     setTexts(advance, 9, known, append -> append.append.writer().name());
-    advance.setString(10, worker().id());
-    advance.setLong(11, worker().epoch());
-    setEvents(advance, 12, Map.of());
+    setInts(advance, 10, known, append -> append.frees().isPresent() ? 1 : 0);
+    advance.setString(11, worker().id());
+    advance.setLong(12, worker().epoch());
+    setEvents(advance, 13, Map.of());
     events.clear();
     return readAdvanced(known);
+  }
+
+  @Override
+  boolean beginUnseen() {
+    clear();
+    unseen = true;
+    return true;
   }
 
   private Set<RunKey> readAdvanced(List<Operation.AppendEvents> appends) throws SQLException {
@@ -676,21 +690,23 @@ final class PostgresSession extends JournalSession {
       return lost;
     }
     List<Slot> rows = runs.stream().map(this::slot).toList();
-    setScopes(insertRuns, 1, runs, RunKey::scope);
-    setTexts(insertRuns, 4, runs, RunKey::runId);
-    setTexts(insertRuns, 5, rows, slot -> origin(slot).agentId());
-    setTexts(insertRuns, 6, rows, slot -> origin(slot).idempotencyKey());
-    setTexts(insertRuns, 7, rows, slot -> slot.row.status().name());
-    setLongs(insertRuns, 8, rows, slot -> slot.row.sequence());
-    setLongs(insertRuns, 9, rows, PostgresSession::dueNanos);
-    setTexts(insertRuns, 10, rows, slot -> slot.worker);
-    setTexts(insertRuns, 11, rows, PostgresSession::ownerName);
-    setLongs(insertRuns, 12, rows, PostgresSession::ownerEpoch);
-    setLongs(insertRuns, 13, rows, slot -> origin(slot).createdNanos());
-    setLongs(insertRuns, 14, rows, slot -> slot.row.updatedNanos());
-    setInts(insertRuns, 15, rows, slot -> slot.row.claims());
-    setTexts(insertRuns, 16, rows, slot -> slot.row.problem());
-    setTexts(insertRuns, 17, rows, slot -> slot.row.signals());
+    insertRuns.setString(1, worker().id());
+    insertRuns.setObject(2, unseen ? worker().epoch() : null, Types.BIGINT);
+    setScopes(insertRuns, 3, runs, RunKey::scope);
+    setTexts(insertRuns, 6, runs, RunKey::runId);
+    setTexts(insertRuns, 7, rows, slot -> origin(slot).agentId());
+    setTexts(insertRuns, 8, rows, slot -> origin(slot).idempotencyKey());
+    setTexts(insertRuns, 9, rows, slot -> slot.row.status().name());
+    setLongs(insertRuns, 10, rows, slot -> slot.row.sequence());
+    setLongs(insertRuns, 11, rows, PostgresSession::dueNanos);
+    setTexts(insertRuns, 12, rows, slot -> slot.worker);
+    setTexts(insertRuns, 13, rows, PostgresSession::ownerName);
+    setLongs(insertRuns, 14, rows, PostgresSession::ownerEpoch);
+    setLongs(insertRuns, 15, rows, slot -> origin(slot).createdNanos());
+    setLongs(insertRuns, 16, rows, slot -> slot.row.updatedNanos());
+    setInts(insertRuns, 17, rows, slot -> slot.row.claims());
+    setTexts(insertRuns, 18, rows, slot -> slot.row.problem());
+    setTexts(insertRuns, 19, rows, slot -> slot.row.signals());
     try (ResultSet row = insertRuns.executeQuery()) {
       while (row.next()) {
         RunKey run = ListQuery.readKey(row, 2);
@@ -836,6 +852,7 @@ final class PostgresSession extends JournalSession {
     notes.clear();
     deleted.clear();
     provisionalId = 0;
+    unseen = false;
   }
 
   /** A commit is on the disk before anybody sees it. */
