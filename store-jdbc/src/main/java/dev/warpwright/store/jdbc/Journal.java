@@ -1,5 +1,7 @@
 package dev.warpwright.store.jdbc;
 
+import static java.util.stream.Collectors.partitioningBy;
+
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
@@ -12,6 +14,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -135,9 +138,7 @@ final class Journal {
         }
         batch = Stream.concat(owed.stream(), taken.stream()).toList();
         owed.clear();
-        process(batch.stream().filter(each -> !(each instanceof Operation.AcquireDue)).toList());
-        // What is due is looked for in the tables, so what came before is written there first.
-        process(batch.stream().filter(Operation.AcquireDue.class::isInstance).toList());
+        process(batch);
         batch = List.of();
       }
     } finally {
@@ -168,9 +169,6 @@ final class Journal {
   }
 
   private void process(List<Operation<?>> operations) {
-    if (operations.isEmpty()) {
-      return;
-    }
     try {
       commit(operations);
     } catch (SQLException | RuntimeException e) {
@@ -215,7 +213,14 @@ final class Journal {
     committing = false;
     JournalSession open = connected();
     hook.at(Boundary.BEFORE_STATEMENT);
-    write(open, operations);
+    Map<Boolean, List<Operation<?>>> parts =
+        operations.stream().collect(partitioningBy(Operation.AcquireDue.class::isInstance));
+    if (!parts.get(false).isEmpty()) {
+      write(open, parts.get(false));
+    }
+    if (!parts.get(true).isEmpty()) {
+      claim(open, parts.get(true));
+    }
     hook.at(Boundary.BEFORE_COMMIT);
     fence.begin();
     committing = true;
@@ -309,6 +314,17 @@ final class Journal {
       }
     }
     return left;
+  }
+
+  /**
+   * Takes up what is due. That is looked for in the tables, so the rest of the transaction is
+   * written there before; it is locked when it is found, and cannot be lost to others.
+   */
+  private void claim(JournalSession open, List<Operation<?>> claims) throws SQLException {
+    judge(open, claims, Set.of());
+    if (!open.send().isEmpty()) {
+      throw new SQLException("Runs that were locked were written to by somebody else.");
+    }
   }
 
   /**

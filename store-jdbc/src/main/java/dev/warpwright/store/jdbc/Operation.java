@@ -639,7 +639,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
         session.update(found.run(), found.row(), found.row().claimedBy(owner));
         taken.add(new DueRuns.Taken(found.run(), found.agentId(), owner));
       }
-      due = new DueRuns(taken, session.nextDue(agentIds, nowNanos));
+      boolean moreDue = taken.size() == limit; // which is reason enough to ask again
+      due = new DueRuns(taken, moreDue ? Optional.empty() : session.nextDue(agentIds, nowNanos));
       return new Verdict.Done<>(due);
     }
 

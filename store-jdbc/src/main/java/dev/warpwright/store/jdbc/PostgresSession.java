@@ -51,6 +51,9 @@ final class PostgresSession extends JournalSession {
 
   private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
+  /** What it takes at most to free some runs of a store whose lease has ended. */
+  private static final long MOMENT_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
   private static final String RUN_COLUMNS =
       "id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch, claims, problem,"
           + " signals";
@@ -90,9 +93,20 @@ final class PostgresSession extends JournalSession {
           + " AND r.id <> ALL (?::bigint[]) ORDER BY r.ready_nanos, r.run_id LIMIT ?"
           + " FOR NO KEY UPDATE SKIP LOCKED) run ORDER BY run.due_nanos, run.run_id LIMIT ?";
 
+  /**
+   * In how long a run becomes due, or another store's lease ends, which may leave runs that are;
+   * those of one that has ended are being freed, and looked for again in a moment.
+   */
   private static final String NEXT_DUE =
-      "SELECT MIN(run.ready_nanos) - "
+      "SELECT LEAST(MIN(run.ready_nanos) - "
           + LeaseTable.NOW_NANOS
+          + ", (SELECT MIN(CASE WHEN lease_until >= "
+          + LeaseTable.NOW_MILLIS
+          + " THEN (lease_until - "
+          + LeaseTable.NOW_MILLIS
+          + " + 1) * 1000000 ELSE "
+          + MOMENT_NANOS
+          + " END) FROM ww_worker WHERE id <> ? AND (lease_until IS NOT NULL OR NOT freed)))"
           + " FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL"
           + " (SELECT r.ready_nanos FROM ww_run r"
           + " WHERE r.agent_id = wanted.agent_id AND r.ready_nanos > "
@@ -557,7 +571,8 @@ final class PostgresSession extends JournalSession {
   @Override
   Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException {
     try (PreparedStatement find = connection.prepareStatement(NEXT_DUE)) {
-      find.setArray(1, connection.createArrayOf("text", agentIds.toArray()));
+      find.setString(1, worker().id());
+      find.setArray(2, connection.createArrayOf("text", agentIds.toArray()));
       try (ResultSet row = find.executeQuery()) {
         row.next();
         return Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofNanos);
