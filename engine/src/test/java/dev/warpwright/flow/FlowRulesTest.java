@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -958,6 +959,36 @@ final class FlowRulesTest {
     assertFalse(log.hasFailed());
     assertEquals(Optional.empty(), log.state().flow().orElseThrow().at("2"));
     assertEquals(Optional.empty(), log.state().flow().orElseThrow().at("3"));
+  }
+
+  @Test
+  @Tag("F13")
+  void the_key_of_a_step_is_made_of_its_run_and_its_position_alone() {
+    List<String> keys = new ArrayList<>();
+    List<String> expected = new ArrayList<>();
+    Flow<String, String> flow =
+        flow(
+            (ctx, in) -> {
+              for (int n = 1; n <= 3; n++) {
+                ctx.run("step", StepOptions.pure(), step -> keys.add(step.idempotencyKey()));
+                expected.add(key(ctx.runId(), "" + n));
+              }
+              ctx.parallel("both", List.<Branch<Integer>>of(b -> keyed(b, keys), b -> 0));
+              expected.add(key(ctx.runId(), "4/0/1"));
+              return "done";
+            });
+    Flows.on(tasks, store).run(flow, "x").orThrow();
+    assertEquals(expected, keys);
+  }
+
+  private static int keyed(FlowContext branch, List<String> keys) {
+    branch.run("step", step -> keys.add(step.idempotencyKey()));
+    return 1;
+  }
+
+  private static String key(String runId, String position) {
+    String subject = Json.of(Map.of("runId", runId, "position", position)).canonical();
+    return runId + ":step_" + Digest.hex(subject);
   }
 
   @Test

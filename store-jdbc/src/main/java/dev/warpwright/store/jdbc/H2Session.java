@@ -153,8 +153,8 @@ final class H2Session extends JournalSession {
 
   /** Nothing would be faster. */
   @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends) {
-    return Set.of();
+  List<Operation.AppendEvents> advance(List<Operation.AppendEvents> appends) {
+    return List.of();
   }
 
   /** Nor would that. */

@@ -1,7 +1,5 @@
 package dev.warpwright.store.jdbc;
 
-import static java.util.stream.Collectors.partitioningBy;
-
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.StoreException;
@@ -14,7 +12,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -136,8 +133,11 @@ final class Journal {
           retire();
           return;
         }
-        batch = Stream.concat(owed.stream(), taken.stream()).toList();
-        owed.clear();
+        batch = taken;
+        if (!owed.isEmpty()) {
+          batch = Stream.concat(owed.stream(), taken.stream()).toList();
+          owed.clear();
+        }
         process(batch);
         batch = List.of();
       }
@@ -213,13 +213,16 @@ final class Journal {
     committing = false;
     JournalSession open = connected();
     hook.at(Boundary.BEFORE_STATEMENT);
-    Map<Boolean, List<Operation<?>>> parts =
-        operations.stream().collect(partitioningBy(Operation.AcquireDue.class::isInstance));
-    if (!parts.get(false).isEmpty()) {
-      write(open, parts.get(false));
+    List<Operation<?>> rest = new ArrayList<>(operations.size());
+    List<Operation<?>> claims = new ArrayList<>();
+    for (Operation<?> operation : operations) {
+      (operation instanceof Operation.AcquireDue ? claims : rest).add(operation);
     }
-    if (!parts.get(true).isEmpty()) {
-      claim(open, parts.get(true));
+    if (!rest.isEmpty()) {
+      write(open, rest);
+    }
+    if (!claims.isEmpty()) {
+      claim(open, claims);
     }
     hook.at(Boundary.BEFORE_COMMIT);
     fence.begin();
@@ -298,7 +301,8 @@ final class Journal {
         appends.add(append);
       }
     }
-    Set<RunKey> advanced = appends.isEmpty() ? Set.of() : open.advance(appends, worker);
+    List<Operation.AppendEvents> advanced =
+        appends.isEmpty() ? List.of() : open.advance(appends, worker);
     if (advanced.isEmpty()) {
       return operations;
     }
@@ -306,14 +310,14 @@ final class Journal {
       open.rollback();
       return operations;
     }
-    List<Operation<?>> left = new ArrayList<>(operations);
-    for (Operation.AppendEvents append : appends) {
-      if (advanced.contains(append.run)) {
-        append.decide(new Verdict.Done<>(null));
-        left.remove(append);
-      }
+    for (Operation.AppendEvents append : advanced) {
+      append.decide(new Verdict.Done<>(null));
     }
-    return left;
+    if (advanced.size() == operations.size()) {
+      return List.of();
+    }
+    Set<Operation<?>> done = new HashSet<>(advanced); // each is equal to itself alone
+    return operations.stream().filter(each -> !done.contains(each)).toList();
   }
 
   /**

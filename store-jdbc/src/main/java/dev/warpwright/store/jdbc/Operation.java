@@ -9,6 +9,7 @@ import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.FlowEvent.SignalReceived;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.StepStarted;
@@ -21,6 +22,7 @@ import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -163,13 +165,19 @@ abstract sealed class Operation<T extends @Nullable Object> {
     final RunKey run;
 
     private OfRun(RunKey run) {
-      this(run, Stream.empty());
+      super(List.of(run));
+      this.run = run;
     }
 
     /** Of one run, which other runs of its scope may have to do with. */
-    private OfRun(RunKey run, Stream<String> others) {
-      super(Stream.concat(Stream.of(run), others.map(id -> new RunKey(run.scope(), id))).toList());
+    private OfRun(RunKey run, Collection<String> others) {
+      super(others.isEmpty() ? List.of(run) : and(run, others));
       this.run = run;
+    }
+
+    private static List<RunKey> and(RunKey run, Collection<String> others) {
+      return Stream.concat(Stream.of(run), others.stream().map(id -> new RunKey(run.scope(), id)))
+          .toList();
     }
 
     @Override
@@ -295,8 +303,9 @@ abstract sealed class Operation<T extends @Nullable Object> {
       super(
           log.getFirst().run(),
           Stream.concat(
-              parent((RunStarted) log.getFirst().event(), standing).stream(),
-              standing.children().stream()));
+                  parent((RunStarted) log.getFirst().event(), standing).stream(),
+                  standing.children().stream())
+              .toList());
       this.started = (RunStarted) log.getFirst().event();
       this.standing = standing;
       this.events = log.stream().map(EventRow::of).toList();
@@ -376,22 +385,31 @@ abstract sealed class Operation<T extends @Nullable Object> {
     private final long bytes;
 
     AppendEvents(Append append, long appendId) {
-      super(
-          append.run(),
-          Stream.of(
-                  append.parent().stream(),
-                  append.continuedAs().stream(),
-                  append.standing().children().stream())
-              .flatMap(others -> others));
+      super(append.run(), others(append));
       this.append = append;
       this.timeNanos = Times.nanos(append.time());
       this.appendId = appendId;
-      long[] sequence = {append.expectedSequence()};
-      this.events =
-          append.events().stream()
-              .map(event -> EventRow.of(++sequence[0], event, timeNanos))
-              .toList();
-      this.bytes = events.stream().mapToLong(EventRow::bytes).sum();
+      List<EventRow> rows = new ArrayList<>(append.events().size());
+      long size = 0;
+      for (RunEvent event : append.events()) {
+        EventRow row = EventRow.of(append.expectedSequence() + rows.size() + 1, event, timeNanos);
+        rows.add(row);
+        size += row.bytes();
+      }
+      this.events = List.copyOf(rows);
+      this.bytes = size;
+    }
+
+    /** The other runs that it has to do with. */
+    private static List<String> others(Append append) {
+      Set<String> children = append.standing().children();
+      if (append.parent().isEmpty() && append.continuedAs().isEmpty() && children.isEmpty()) {
+        return List.of();
+      }
+      List<String> others = new ArrayList<>(children);
+      append.parent().ifPresent(others::add);
+      append.continuedAs().ifPresent(others::add);
+      return others;
     }
 
     @Override

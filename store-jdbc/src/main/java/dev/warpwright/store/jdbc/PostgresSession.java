@@ -1,5 +1,6 @@
 package dev.warpwright.store.jdbc;
 
+import dev.warpwright.run.Append;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
@@ -306,34 +307,35 @@ final class PostgresSession extends JournalSession {
   }
 
   @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException {
+  List<Operation.AppendEvents> advance(List<Operation.AppendEvents> appends) throws SQLException {
     clear();
-    List<Operation.AppendEvents> known =
-        appends.stream()
-            .filter(append -> driven().containsKey(append.run))
-            .sorted(Comparator.comparingLong(append -> idOf(append.run)))
-            .toList();
-    if (known.isEmpty()) {
-      return Set.of();
+    List<Advance> known = new ArrayList<>(appends.size());
+    for (Operation.AppendEvents append : appends) {
+      Long run = driven().get(append.run);
+      if (run != null) {
+        known.add(new Advance(run, append));
+      }
     }
-    for (Operation.AppendEvents append : known) {
-      long run = idOf(append.run);
-      append.events.forEach(event -> addEvent(run, event, append.append.writer(), append.appendId));
+    if (known.isEmpty()) {
+      return List.of();
+    }
+    known.sort(Comparator.comparingLong(Advance::run));
+    for (Advance each : known) {
+      for (EventRow event : each.append.events) {
+        addEvent(each.run, event, each.request().writer(), each.append.appendId);
+      }
     }
     advance.setString(1, worker().id());
     advance.setLong(2, worker().epoch());
-    setLongs(advance, 3, known, append -> idOf(append.run));
-    setLongs(advance, 4, known, append -> append.append.expectedSequence());
-    setLongs(advance, 5, known, append -> append.events.getLast().sequence);
-    setTexts(advance, 6, known, append -> append.append.standing().status().name());
+    setLongs(advance, 3, known, Advance::run);
+    setLongs(advance, 4, known, each -> each.request().expectedSequence());
+    setLongs(advance, 5, known, each -> each.append.events.getLast().sequence);
+    setTexts(advance, 6, known, each -> each.request().standing().status().name());
     setLongs(
-        advance,
-        7,
-        known,
-        append -> append.append.standing().due().map(Times::nanos).orElse(NEVER));
-    setLongs(advance, 8, known, append -> append.timeNanos);
-    setTexts(advance, 9, known, append -> append.append.writer().name());
-    setInts(advance, 10, known, append -> append.frees().isPresent() ? 1 : 0);
+        advance, 7, known, each -> each.request().standing().due().map(Times::nanos).orElse(NEVER));
+    setLongs(advance, 8, known, each -> each.append.timeNanos);
+    setTexts(advance, 9, known, each -> each.request().writer().name());
+    setInts(advance, 10, known, each -> each.request().handsBack() ? 1 : 0);
     advance.setString(11, worker().id());
     advance.setLong(12, worker().epoch());
     setEvents(advance, 13, Map.of());
@@ -348,7 +350,14 @@ final class PostgresSession extends JournalSession {
     return true;
   }
 
-  private Set<RunKey> readAdvanced(List<Operation.AppendEvents> appends) throws SQLException {
+  /** An append to a run whose internal id is known. */
+  private record Advance(long run, Operation.AppendEvents append) {
+    Append request() {
+      return append.append;
+    }
+  }
+
+  private List<Operation.AppendEvents> readAdvanced(List<Advance> appends) throws SQLException {
     Set<Long> moved = new HashSet<>();
     try (ResultSet row = advance.executeQuery()) {
       while (row.next()) {
@@ -360,14 +369,16 @@ final class PostgresSession extends JournalSession {
       }
       connection.rollback(); // a log has an event that its row does not know of
     }
-    return appends.stream()
-        .map(append -> append.run)
-        .filter(run -> moved.contains(idOf(run)))
-        .collect(Collectors.toSet());
-  }
-
-  private long idOf(RunKey run) {
-    return Objects.requireNonNull(driven.get(run), "id");
+    List<Operation.AppendEvents> written = new ArrayList<>(moved.size());
+    for (Advance each : appends) {
+      if (moved.contains(each.run)) {
+        written.add(each.append);
+        if (each.request().handsBack()) {
+          driven().remove(each.append.run);
+        }
+      }
+    }
+    return written;
   }
 
   private Map<RunKey, Long> driven() {
