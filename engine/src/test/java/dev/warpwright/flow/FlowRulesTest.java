@@ -51,6 +51,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -1043,8 +1044,7 @@ final class FlowRulesTest {
         || arrived.stream()
             .filter(thread -> thread != Thread.currentThread())
             .anyMatch(thread -> thread.getState() != Thread.State.WAITING)) {
-      Thread.onSpinWait();
-      Thread.yield();
+      LockSupport.parkNanos(1); // leaves the carrier to them
     }
   }
 
