@@ -3,7 +3,10 @@ package dev.warpwright.bench.durable;
 import com.sun.management.ThreadMXBean;
 import dev.warpwright.agent.AgentResult;
 import dev.warpwright.agent.Agents;
+import dev.warpwright.bench.load.Environment;
 import dev.warpwright.bench.load.Options;
+import dev.warpwright.bench.load.Rounds;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
@@ -19,7 +22,13 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.EffectClass;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +42,11 @@ import java.util.concurrent.TimeUnit;
  * without an agent. A model is given the whole conversation in each step, so an agent cannot be
  * quite linear.
  */
+@Question(
+    place = 18,
+    value = "Does a step of a long run cost more than one of a short run?",
+    by = "steps",
+    baseline = "10")
 public final class LinearCost {
   private static final int STEPS_IN_ALL = 2_000; // of short runs, one after the other
 
@@ -45,11 +59,12 @@ public final class LinearCost {
   /**
    * Measures and prints a table.
    *
-   * @param arguments {@code --store} as for {@link DurableLoad}, and {@code --steps N,...}
+   * @param arguments {@code --store} as for {@link DurableLoad}, {@code --steps N,...} and {@code
+   *     --json FILE}
    * @throws Exception if a measurement failed
    */
   public static void main(String[] arguments) throws Exception {
-    Options options = Options.parse(Set.of("--store", "--steps"), arguments);
+    Options options = Options.parse(Set.of("--store", "--steps", "--json"), arguments);
     List<StoreKind> stores =
         options.list(
             "--store",
@@ -62,13 +77,20 @@ public final class LinearCost {
           "| store | | steps | time a step | allocated a step | log a step | stored a step |"
               + " invocations |");
       System.out.println("|---|---|---:|---:|---:|---:|---:|---:|");
+      List<Map<String, Object>> figures = new ArrayList<>();
       for (StoreKind kind : stores) {
         for (Way way : Way.values()) {
           cost.measure(kind, way, 100); // warms up
           for (int count : steps) {
-            System.out.println(cost.measure(kind, way, count));
+            Cost each = cost.measure(kind, way, count);
+            System.out.println(each.row());
+            figures.add(each.toMap());
           }
         }
+      }
+      Optional<Path> json = options.file("--json");
+      if (json.isPresent()) {
+        Rounds.write(json.get(), LinearCost.class, Environment.here(), List.of(figures));
       }
     }
   }
@@ -81,7 +103,45 @@ public final class LinearCost {
   /** What one run left: its log, and how often it was taken up. */
   private record Ran(List<LoggedEvent> log, int invocations) {}
 
-  private String measure(StoreKind kind, Way way, int steps) throws Exception {
+  /** What a step cost. */
+  private record Cost(
+      StoreKind store,
+      Way way,
+      int steps,
+      double nanos,
+      double allocatedBytes,
+      double logBytes,
+      OptionalDouble storedBytes,
+      int invocations) {
+
+    String row() {
+      return "| %s | %s | %d | %.1f µs | %.0f B | %.0f B | %s | %d |"
+          .formatted(
+              store,
+              way,
+              steps,
+              nanos / TimeUnit.MICROSECONDS.toNanos(1),
+              allocatedBytes,
+              logBytes,
+              storedBytes.isPresent() ? "%.0f B".formatted(storedBytes.getAsDouble()) : "",
+              invocations);
+    }
+
+    Map<String, Object> toMap() {
+      Map<String, Object> map = new LinkedHashMap<>();
+      map.put("store", store.toString());
+      map.put("way", way.toString());
+      map.put("steps", steps);
+      map.put("nanosPerStep", nanos);
+      map.put("allocatedBytesPerStep", allocatedBytes);
+      map.put("logBytesPerStep", logBytes);
+      storedBytes.ifPresent(bytes -> map.put("storedBytesPerStep", bytes));
+      map.put("invocations", invocations);
+      return map;
+    }
+  }
+
+  private Cost measure(StoreKind kind, Way way, int steps) throws Exception {
     int runs = Math.max(1, STEPS_IN_ALL / steps);
     double all = (double) runs * steps;
     try (Database database = Database.fresh(kind, servers)) {
@@ -89,18 +149,17 @@ public final class LinearCost {
       OptionalLong storedBefore = database.bytes();
       Measured measured = run(database, way, steps, runs);
       OptionalLong stored = database.bytes();
-      return "| %s | %s | %d | %.1f µs | %.0f B | %.0f B | %s | %d |"
-          .formatted(
-              kind,
-              way,
-              steps,
-              measured.nanos() / all / TimeUnit.MICROSECONDS.toNanos(1),
-              measured.allocatedBytes() / all,
-              measured.last().log().stream().mapToLong(LinearCost::bytes).sum() / (double) steps,
-              stored.isEmpty()
-                  ? ""
-                  : "%.0f B".formatted((stored.getAsLong() - storedBefore.getAsLong()) / all),
-              measured.last().invocations());
+      return new Cost(
+          kind,
+          way,
+          steps,
+          measured.nanos() / all,
+          measured.allocatedBytes() / all,
+          measured.last().log().stream().mapToLong(LinearCost::bytes).sum() / (double) steps,
+          stored.isEmpty()
+              ? OptionalDouble.empty()
+              : OptionalDouble.of((stored.getAsLong() - storedBefore.getAsLong()) / all),
+          measured.last().invocations());
     }
   }
 

@@ -15,17 +15,35 @@ import java.util.function.Function;
  * @param name the class, without its package
  * @param question what it answers
  * @param baseline what the others are compared with, in words
+ * @param environment where and how a load program measured it; empty for JMH's
  * @param groups what stands beside each other
  */
-record Chapter(int place, String name, String question, String baseline, List<Group> groups) {
+record Chapter(
+    int place,
+    String name,
+    String question,
+    String baseline,
+    Map<String, String> environment,
+    List<Group> groups) {
+
   /**
    * What is compared with each other.
    *
    * @param title what tells it from other groups; empty if there is one
    * @param baseline what the others are compared with, if it was measured
-   * @param rows all of it, the baseline first, then the quickest
+   * @param rows all of it, the baseline first, then the best
    */
-  record Group(String title, Optional<Row> baseline, List<Row> rows) {}
+  record Group(String title, Optional<Row> baseline, List<Row> rows) {
+    Unit unit() {
+      return rows.getFirst().result().unit();
+    }
+
+    /** How a row stands to the baseline, if that was measured. */
+    Optional<String> ratio(Row row) {
+      return baseline.map(
+          base -> Text.ratio(row.result().score().median() / base.result().score().median()));
+    }
+  }
 
   /**
    * One of a group.
@@ -35,8 +53,21 @@ record Chapter(int place, String name, String question, String baseline, List<Gr
    */
   record Row(String label, Result result) {}
 
+  /** All chapters, in their order. */
+  static List<Chapter> all(Results results) {
+    return results.byType().entrySet().stream()
+        .map(
+            entry ->
+                of(
+                    entry.getKey(),
+                    entry.getValue(),
+                    results.environments().getOrDefault(entry.getKey(), Map.of())))
+        .sorted(Comparator.comparingInt(Chapter::place))
+        .toList();
+  }
+
   /** Arranges the results of a class as its {@link Question} says. */
-  static Chapter of(String type, List<Result> results) {
+  static Chapter of(String type, List<Result> results, Map<String, String> environment) {
     String name = type.substring(type.lastIndexOf('.') + 1);
     Optional<Question> question = question(type);
     String by = question.map(Question::by).orElse("");
@@ -52,6 +83,7 @@ record Chapter(int place, String name, String question, String baseline, List<Gr
         name,
         question.map(Question::value).orElse(name),
         Text.words(baseline),
+        environment,
         groups.entrySet().stream()
             .map(entry -> group(entry.getKey(), entry.getValue(), key(by), baseline))
             .toList());
@@ -83,13 +115,19 @@ record Chapter(int place, String name, String question, String baseline, List<Gr
     return String.join(", ", parts);
   }
 
+  /** Less is better, except of what is done in a second. */
+  private static double best(Result result) {
+    double median = result.score().median();
+    return result.unit() == Unit.RATE ? -median : median;
+  }
+
   private static Group group(
       String title, List<Result> results, Function<Result, String> key, String baseline) {
     Comparator<Result> baselineFirst =
         Comparator.comparing(result -> !key.apply(result).equals(baseline));
     List<Row> rows =
         results.stream()
-            .sorted(baselineFirst.thenComparingDouble(result -> result.nanos().median()))
+            .sorted(baselineFirst.thenComparingDouble(Chapter::best))
             .map(result -> new Row(Text.words(key.apply(result)), result))
             .toList();
     Optional<Row> first =
