@@ -109,7 +109,7 @@ public final class DurableLoad {
 
   private Map<String, String> environment() throws IOException, SQLException {
     Map<String, String> environment = Environment.here();
-    environment.put("stepsOfRun", String.valueOf(options.steps()));
+    environment.put("steps of a run", String.valueOf(options.steps()));
     environment.put("seconds", String.valueOf(options.seconds()));
     if (servers.isStarted()) {
       environment.put("postgres", servers.postgres().describe());

@@ -31,11 +31,16 @@ record Chapter(
    *
    * @param title what tells it from other groups; empty if there is one
    * @param baseline what the others are compared with, if it was measured
-   * @param rows all of it, the baseline first, then the best
+   * @param rows all of it, the baseline first, then the others by their number or from the best on
    */
   record Group(String title, Optional<Row> baseline, List<Row> rows) {
     Unit unit() {
       return rows.getFirst().result().unit();
+    }
+
+    /** Whether it was measured what they allocate. */
+    boolean isAllocating() {
+      return rows.stream().anyMatch(row -> row.result().bytes().isPresent());
     }
 
     /** How a row stands to the baseline, if that was measured. */
@@ -115,10 +120,13 @@ record Chapter(
     return String.join(", ", parts);
   }
 
-  /** Less is better, except of what is done in a second. */
-  private static double best(Result result) {
-    double median = result.score().median();
-    return result.unit() == Unit.RATE ? -median : median;
+  /** Numbers in their order; else the best first: less is, except of what is done in a second. */
+  private static Comparator<Result> order(List<Result> results, Function<Result, String> key) {
+    if (results.stream().allMatch(result -> key.apply(result).matches("\\d+"))) {
+      return Comparator.comparingInt(result -> Integer.parseInt(key.apply(result)));
+    }
+    return Comparator.comparingDouble(
+        result -> (result.unit() == Unit.RATE ? -1 : 1) * result.score().median());
   }
 
   private static Group group(
@@ -127,7 +135,7 @@ record Chapter(
         Comparator.comparing(result -> !key.apply(result).equals(baseline));
     List<Row> rows =
         results.stream()
-            .sorted(baselineFirst.thenComparingDouble(Chapter::best))
+            .sorted(baselineFirst.thenComparing(order(results, key)))
             .map(result -> new Row(Text.words(key.apply(result)), result))
             .toList();
     Optional<Row> first =

@@ -85,7 +85,7 @@ final class Markdown {
         group.unit().title(),
         "middle half",
         "ratio",
-        "allocated");
+        group.isAllocating() ? "allocated" : "");
     line("|---|---:|---:|---:|---:|");
     for (Row row : group.rows()) {
       Score score = row.result().score();

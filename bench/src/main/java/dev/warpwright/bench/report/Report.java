@@ -216,10 +216,10 @@ public final class Report {
         <table class="figures" role="table" aria-label="%s">
         <thead role="rowgroup"><tr role="row"><th role="columnheader">which</th>\
         <th role="columnheader">%s</th><th role="columnheader">ratio</th>\
-        <th role="columnheader">allocated</th></tr></thead>
+        <th role="columnheader">%s</th></tr></thead>
         <tbody role="rowgroup">
         """,
-        title, group.unit().title());
+        title, group.unit().title(), group.isAllocating() ? "allocated" : "");
     group.rows().forEach(row -> row(group, row, scale));
     add("</tbody>\n</table>\n</div>\n");
   }
