@@ -37,13 +37,13 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 public final class Suite {
   private static final String USAGE =
       """
-      java -cp benchmarks.jar dev.warpwright.bench.Suite FOLDER [--aims | --all | --smoke | --report] [JMH options]
+      java -cp benchmarks.jar dev.warpwright.bench.Suite FOLDER [WORD] [JMH options]
 
-        by default  JMH alone, about 15 minutes
-        --aims      what the table of aims needs, in three rounds, about 14 minutes; no JMH options
-        --all       JMH, then every load program at its full length, about 2 hours
-        --smoke     the same, each load program as short as it can be
-        --report    measures nothing, writes the pages of the figures that are in the folder
+        by default       JMH alone, about 15 minutes
+        --aims [ROUNDS]  what the table of aims needs, in three rounds of less than 5 minutes each
+        --all            JMH, then every load program at its full length, about 2 hours
+        --smoke          the same, each load program as short as it can be
+        --report         measures nothing, writes the pages of the figures that are in the folder
 
       Writes warpwright-bench.json, the files of the load programs, report.html and report.md there.
       """;
@@ -57,7 +57,7 @@ public final class Suite {
   private static final List<String> LOADS =
       List.of(HTTP, IN_FLIGHT, DURABLE, DURABLE_ALONE, LINEAR_COST, TAKE_OVER);
 
-  private static final int ROUNDS_OF_AIMS = 3;
+  private static final int ROUNDS = 3;
 
   private final Path folder;
   private final Set<String> measured = new TreeSet<>(); // classes
@@ -84,7 +84,7 @@ public final class Suite {
     String word = rest.isEmpty() ? "" : rest.getFirst();
     List<String> jmh = rest.isEmpty() ? rest : rest.subList(1, rest.size());
     switch (word) {
-      case "--aims" -> suite.aims(jmh);
+      case "--aims" -> suite.aims(jmh.isEmpty() ? ROUNDS : Integer.parseInt(jmh.getFirst()));
       case "--all" -> {
         suite.jmh(jmh);
         suite.loads();
@@ -105,12 +105,9 @@ public final class Suite {
   }
 
   /** What the aims need: each round of JMH has one fork of each benchmark. */
-  private void aims(List<String> arguments) throws Exception {
-    if (!arguments.isEmpty()) {
-      throw new IllegalArgumentException("--aims takes no options, but there is " + arguments);
-    }
+  private void aims(int rounds) throws Exception {
     List<RunResult> results = new ArrayList<>();
-    for (int round = 0; round < ROUNDS_OF_AIMS; round++) {
+    for (int round = 0; round < rounds; round++) {
       results.addAll(
           run(
               new OptionsBuilder()
@@ -140,19 +137,22 @@ public final class Suite {
         HTTP,
         HttpLoad.class,
         "--client jdk,warpwright,warpwright-controlled --what calls --callers 64"
-            + " --warmup 8 --seconds 4 --rounds 3");
-    load(IN_FLIGHT, InFlight.class, "--rounds 3");
+            + " --warmup 8 --seconds 4 --rounds "
+            + rounds);
+    load(IN_FLIGHT, InFlight.class, "--rounds " + rounds);
     load(
         DURABLE,
         DurableLoad.class,
         "--what flows,appends,raw,dbos --store h2:POWER,postgres --callers 64"
-            + " --warmup 2 --seconds 3 --rounds 3");
+            + " --warmup 2 --seconds 3 --rounds "
+            + rounds);
     load(
         DURABLE_ALONE,
         DurableLoad.class,
         "--what flows,dbos --store memory,postgres --callers 1"
-            + " --warmup 2 --seconds 3 --rounds 3");
-    load(TAKE_OVER, TakeOver.class, "--rounds 3");
+            + " --warmup 2 --seconds 3 --rounds "
+            + rounds);
+    load(TAKE_OVER, TakeOver.class, "--rounds " + rounds);
   }
 
   private void loads() throws Exception {
@@ -166,7 +166,7 @@ public final class Suite {
 
   private void shortLoads() throws Exception {
     forgetLoads();
-    load(HTTP, HttpLoad.class, "--what calls --callers 4 --warmup 0 --seconds 1");
+    load(HTTP, HttpLoad.class, "--what calls --callers 4 --warmup 1 --seconds 1");
     load(IN_FLIGHT, InFlight.class, "--operations 1000");
     load(
         DURABLE,

@@ -38,9 +38,8 @@ import java.util.concurrent.TimeUnit;
  * once the store is closed, bytes in the database per step of runs of 10 to 10 000 steps.
  *
  * <p>Each is measured twice: as an agent, which has to be resumed where an invocation has made all
- * the model calls that it may, and as the log alone, to which the same kinds of events are appended
- * without an agent. A model is given the whole conversation in each step, so an agent cannot be
- * quite linear.
+ * the model calls that it may, and then loads and folds its whole log; and as the log alone, to
+ * which the same kinds of events are appended without an agent.
  */
 @Question(
     place = 18,
@@ -49,6 +48,7 @@ import java.util.concurrent.TimeUnit;
     baseline = "10")
 public final class LinearCost {
   private static final int STEPS_IN_ALL = 2_000; // of short runs, one after the other
+  private static final int WARMUP_ROUNDS = 20;
 
   private final Servers servers;
 
@@ -78,9 +78,14 @@ public final class LinearCost {
               + " invocations |");
       System.out.println("|---|---|---:|---:|---:|---:|---:|---:|");
       List<Map<String, Object>> figures = new ArrayList<>();
+      for (Way way : Way.values()) {
+        for (int n = 0; n < WARMUP_ROUNDS; n++) {
+          cost.measure(StoreKind.MEMORY, way, 100);
+        }
+      }
       for (StoreKind kind : stores) {
         for (Way way : Way.values()) {
-          cost.measure(kind, way, 100); // warms up
+          cost.measure(kind, way, 100); // warms up the store
           for (int count : steps) {
             Cost each = cost.measure(kind, way, count);
             System.out.println(each.row());
