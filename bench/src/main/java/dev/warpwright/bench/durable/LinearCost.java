@@ -31,6 +31,9 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -72,32 +75,45 @@ public final class LinearCost {
             List.of(StoreKind.MEMORY, StoreKind.H2_POWER, StoreKind.POSTGRES));
     List<Integer> steps = options.numbers("--steps", 1, List.of(10, 100, 1_000, 10_000));
     try (Servers servers = new Servers()) {
-      LinearCost cost = new LinearCost(servers);
       System.out.println(
           "| store | | steps | time a step | allocated a step | log a step | stored a step |"
               + " invocations |");
       System.out.println("|---|---|---:|---:|---:|---:|---:|---:|");
-      List<Map<String, Object>> figures = new ArrayList<>();
-      for (Way way : Way.values()) {
-        for (int n = 0; n < WARMUP_ROUNDS; n++) {
-          cost.measure(StoreKind.MEMORY, way, 100);
-        }
-      }
-      for (StoreKind kind : stores) {
-        for (Way way : Way.values()) {
-          cost.measure(kind, way, 100); // warms up the store
-          for (int count : steps) {
-            Cost each = cost.measure(kind, way, count);
-            System.out.println(each.row());
-            figures.add(each.toMap());
-          }
-        }
-      }
+      List<Map<String, Object>> figures =
+          onVirtualThread(() -> new LinearCost(servers).all(stores, steps));
       Optional<Path> json = options.file("--json");
       if (json.isPresent()) {
         Rounds.write(json.get(), LinearCost.class, Environment.here(), List.of(figures));
       }
     }
+  }
+
+  /** A platform thread would hand each run over to another one, and that would be measured too. */
+  private static <T> T onVirtualThread(Callable<T> work) throws Exception {
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      return threads.submit(work).get();
+    }
+  }
+
+  private List<Map<String, Object>> all(List<StoreKind> stores, List<Integer> steps)
+      throws Exception {
+    for (Way way : Way.values()) {
+      for (int n = 0; n < WARMUP_ROUNDS; n++) {
+        measure(StoreKind.MEMORY, way, 100);
+      }
+    }
+    List<Map<String, Object>> figures = new ArrayList<>();
+    for (StoreKind kind : stores) {
+      for (Way way : Way.values()) {
+        measure(kind, way, 100); // warms the store up
+        for (int count : steps) {
+          Cost each = measure(kind, way, count);
+          System.out.println(each.row());
+          figures.add(each.toMap());
+        }
+      }
+    }
+    return figures;
   }
 
   private enum Way {
