@@ -173,7 +173,7 @@ class ReportTest {
     String text = Markdown.of(everyBenchmark(), Map.of("commit", "abc"));
 
     assertTrue(text.contains("| nothing on | 1.00 ns |"), text);
-    for (String table : text.split("\n\n")) {
+    for (String table : text.split("\n\n", -1)) {
       if (table.startsWith("|")) {
         assertEquals(
             1,
