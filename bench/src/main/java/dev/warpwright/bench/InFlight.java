@@ -41,7 +41,7 @@ import java.util.concurrent.Future;
 public final class InFlight {
   private static final String BARE = "bare virtual threads";
   private static final int WARMUP = 1_000;
-  private static final int WARMUP_ROUNDS = 20; // frames that are not compiled yet are larger
+  private static final int WARMUP_ROUNDS = 100; // frames that are not compiled yet are larger
 
   private final int operations;
   private final Map<String, Double> bytesEach = new LinkedHashMap<>(); // of one round

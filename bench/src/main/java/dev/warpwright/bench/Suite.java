@@ -58,6 +58,8 @@ public final class Suite {
       List.of(HTTP, IN_FLIGHT, DURABLE, DURABLE_ALONE, LINEAR_COST, TAKE_OVER);
 
   private static final int ROUNDS = 3;
+  private static final String THREAD = Subject.THREAD_STARTED_AND_JOINED.name();
+  private static final String ALL_CONTROLS = Subject.ALL_CONTROLS.name();
 
   private final Path folder;
   private final Set<String> measured = new TreeSet<>(); // classes
@@ -111,13 +113,13 @@ public final class Suite {
       results.addAll(
           run(
               new OptionsBuilder()
-                  .include("OperationBenchmark.(virtualCaller|platformCaller)$")
+                  .include("OperationBenchmark.virtualCaller$")
                   .param(
                       "subject",
-                      "THREAD_STARTED_AND_JOINED",
-                      "NOTHING_ON",
-                      "ALL_CONTROLS",
-                      "RESILIENCE4J")
+                      THREAD,
+                      Subject.NOTHING_ON.name(),
+                      ALL_CONTROLS,
+                      Subject.RESILIENCE4J.name())
                   .include("StreamBenchmark.(bareModel|eventsRead)$")
                   .include("AgentBenchmark.(modelAndToolAlone|oneStepPure)$")
                   .param("store", "memory")
@@ -126,6 +128,8 @@ public final class Suite {
       results.addAll(
           run(
               new OptionsBuilder()
+                  .include("OperationBenchmark.platformCaller$")
+                  .param("subject", THREAD, ALL_CONTROLS)
                   .include("ResumeBenchmark.resume$")
                   .param("store", "h2:POWER", "postgres")
                   .forks(1)
