@@ -170,7 +170,7 @@ public final class Suite {
 
   private void shortLoads() throws Exception {
     forgetLoads();
-    load(HTTP, HttpLoad.class, "--what calls --callers 4 --warmup 1 --seconds 1");
+    load(HTTP, HttpLoad.class, "--what calls --callers 4 --warmup 2 --seconds 1");
     load(IN_FLIGHT, InFlight.class, "--operations 1000");
     load(
         DURABLE,
