@@ -148,13 +148,13 @@ public final class Suite {
         DURABLE,
         DurableLoad.class,
         "--what flows,appends,raw,dbos --store h2:POWER,postgres --callers 64"
-            + " --warmup 2 --seconds 3 --rounds "
+            + " --warmup 3 --seconds 3 --rounds "
             + rounds);
     load(
         DURABLE_ALONE,
         DurableLoad.class,
         "--what flows,dbos --store memory,postgres --callers 1"
-            + " --warmup 2 --seconds 3 --rounds "
+            + " --warmup 4 --seconds 3 --rounds "
             + rounds);
     load(TAKE_OVER, TakeOver.class, "--rounds " + rounds);
   }
