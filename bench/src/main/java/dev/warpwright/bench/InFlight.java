@@ -5,13 +5,12 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.bench.load.Environment;
 import dev.warpwright.bench.load.Heap;
 import dev.warpwright.bench.load.Options;
-import dev.warpwright.model.Json;
+import dev.warpwright.bench.load.Rounds;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.ModelResponse;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,13 +34,18 @@ import java.util.concurrent.Future;
  *
  * <p>The aim is less than 2 kB each with 100 000 in flight.
  */
+@Question(
+    place = 15,
+    value = "How much heap does an operation hold while its model thinks?",
+    by = "what",
+    baseline = "bare virtual threads")
 public final class InFlight {
   private static final String BARE = "bare virtual threads";
   private static final int WARMUP = 1_000;
-  private static final int WARMUP_ROUNDS = 20; // frames that are not compiled yet are larger
+  private static final int WARMUP_ROUNDS = 100; // frames that are not compiled yet are larger
 
   private final int operations;
-  private final Map<String, Double> bytesEach = new LinkedHashMap<>();
+  private final Map<String, Double> bytesEach = new LinkedHashMap<>(); // of one round
 
   private InFlight(int operations) {
     this.operations = operations;
@@ -50,17 +54,24 @@ public final class InFlight {
   /**
    * Measures and prints a table.
    *
-   * @param arguments {@code --operations}, 100 000 by default, and {@code --json FILE}
+   * @param arguments {@code --operations}, 100 000 by default, {@code --rounds}, 1 by default, and
+   *     {@code --json FILE}
    * @throws Exception if an operation failed
    */
   public static void main(String[] arguments) throws Exception {
-    Options options = Options.parse(Set.of("--operations", "--json"), arguments);
-    InFlight program = new InFlight(options.number("--operations", 1, 100_000));
-    program.measure();
-    System.out.print(program.table());
+    Options options = Options.parse(Set.of("--operations", "--rounds", "--json"), arguments);
+    int operations = options.number("--operations", 1, 100_000);
+    int rounds = options.number("--rounds", 1, 1);
+    List<List<Map<String, Object>>> figures = new ArrayList<>();
+    while (figures.size() < rounds) {
+      InFlight round = new InFlight(operations);
+      round.measure();
+      System.out.println(round.table());
+      figures.add(round.toMaps());
+    }
     Optional<Path> json = options.file("--json");
     if (json.isPresent()) {
-      program.write(json.get());
+      Rounds.write(json.get(), InFlight.class, Environment.here(), figures);
     }
   }
 
@@ -186,21 +197,19 @@ public final class InFlight {
     return table.toString();
   }
 
-  private void write(Path file) throws IOException {
-    Map<String, Map<String, Double>> figures = new LinkedHashMap<>();
-    bytesEach.forEach(
-        (what, bytes) ->
-            figures.put(what, Map.of("bytesEach", bytes, "bytesBeyondBare", beyond(what))));
-    Files.writeString(
-        file,
-        Json.of(
-                Map.of(
-                    "environment",
-                    Environment.here(),
+  private List<Map<String, Object>> toMaps() {
+    return bytesEach.entrySet().stream()
+        .map(
+            entry ->
+                Map.<String, Object>of(
                     "operations",
                     operations,
-                    "figures",
-                    figures))
-            .text());
+                    "what",
+                    entry.getKey(),
+                    "bytesEach",
+                    entry.getValue(),
+                    "bytesBeyondBare",
+                    beyond(entry.getKey())))
+        .toList();
   }
 }

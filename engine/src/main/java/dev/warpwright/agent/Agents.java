@@ -1014,6 +1014,9 @@ public final class Agents {
   }
 
   private AgentResult drive(LiveInvocation live, RunLog log, Hold hold) {
+    if (live.agent().environment().isEmpty()) { // which is released before the run is handed back
+      log.handBackAtEnd();
+    }
     children.joinCancelOfParent(log, live.operation().deadline());
     AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), children, time);
     driver.drive();

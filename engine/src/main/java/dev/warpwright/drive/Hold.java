@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ownership of a run for one invocation; confined to its thread.
  *
- * <p>When it is closed the run is handed back. Only then late ends of tools may be written, and it
- * is told that the run needs a person, who may act at once.
+ * <p>When it is closed the run is handed back, if its end has not done that. Only then late ends of
+ * tools may be written, and it is told that the run needs a person, who may act at once.
  */
 public final class Hold implements AutoCloseable {
   private final RunStore store;
@@ -80,6 +80,11 @@ public final class Hold implements AutoCloseable {
     done = true;
   }
 
+  /** The append that ended the run has handed it back. */
+  private boolean isHandedBack() {
+    return log != null && log.isHandedBack();
+  }
+
   /** Whether the run could not even be begun; a worker hands it back later, with its problem. */
   private boolean isLeftToWorker() {
     return ofWorker && !done && (log == null || !log.hasProgressed());
@@ -88,7 +93,7 @@ public final class Hold implements AutoCloseable {
   @Override
   public void close() {
     try {
-      if (!isLeftToWorker()) {
+      if (!isHandedBack() && !isLeftToWorker()) {
         store.release(run, owner);
       }
     } finally {

@@ -450,6 +450,7 @@ public final class Flows {
       RunLog log = opened.get();
       requireFlow(flow, log.state());
       hold.begins(log);
+      log.handBackAtEnd();
       FlowShow show = new FlowShow(options.observer(), tasks);
       show.begins(log);
       long found = log.state().sequence();

@@ -15,6 +15,8 @@ import java.util.Optional;
  * @param standing where the run stands after them
  * @param parent the run in the same scope whose child ends or fails with them; if it awaits that,
  *     see {@link Standing#children}, it is due from then on
+ * @param handsBack whether the writer, who owns the run, hands it back with them: it has no owner
+ *     any more, as after {@link RunStore#release}
  */
 public record Append(
     RunKey run,
@@ -23,17 +25,21 @@ public record Append(
     Instant time,
     List<RunEvent> events,
     Standing standing,
-    Optional<String> parent) {
+    Optional<String> parent,
+    boolean handsBack) {
   /** Checks that there is something to append, and copies the list. */
   public Append {
     events = List.copyOf(events);
     if (events.isEmpty()) {
       throw new IllegalArgumentException("An append needs at least one event.");
     }
+    if (handsBack && !writer.isOwner()) {
+      throw new IllegalArgumentException("Only its owner can hand a run back.");
+    }
   }
 
   /**
-   * Events that nobody waits for.
+   * Events that no parent waits for, of a writer that writes more or does not own the run.
    *
    * @param run the run
    * @param expectedSequence the sequence of the last event that the writer has seen
@@ -49,7 +55,7 @@ public record Append(
       Instant time,
       List<RunEvent> events,
       Standing standing) {
-    this(run, expectedSequence, writer, time, events, standing, Optional.empty());
+    this(run, expectedSequence, writer, time, events, standing, Optional.empty(), false);
   }
 
   /**

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param taken the runs that the caller owns now
  * @param next in how long, by the store's clock, the next run becomes due that it may take; empty
- *     if none is known. If as many runs were taken as were asked for, more may be due already
+ *     if none is known, and if as many runs were taken as were asked for, when more may be due
  */
 public record DueRuns(List<Taken> taken, Optional<Duration> next) {
   /** Copies the list. */

@@ -192,6 +192,10 @@ final class InMemoryRunStore implements RunStore {
         run.claims = 0;
         run.problem = null;
       }
+      if (append.handsBack()) {
+        run.owner = null;
+        released.signalAll();
+      }
     } finally {
       lock.unlock();
     }

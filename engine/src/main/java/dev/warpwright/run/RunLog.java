@@ -39,6 +39,8 @@ public final class RunLog {
   private boolean failed;
   private boolean full;
   private boolean progressed;
+  private boolean handsBackAtEnd;
+  private boolean handedBack;
 
   private RunLog(
       RunStore store, Writer owner, TimeSource time, Deadline deadline, List<LoggedEvent> events) {
@@ -230,8 +232,10 @@ public final class RunLog {
       Standing standing = state.standing();
       Optional<String> parent =
           standing.hasEnded() ? state.started().childOf() : Optional.<String>empty();
+      boolean handsBack = handsBackAtEnd && standing.status().isFinal();
       store.append(
-          new Append(state.run(), events.size(), owner, now, allowed, standing, parent), deadline);
+          new Append(state.run(), events.size(), owner, now, allowed, standing, parent, handsBack),
+          deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
         throw e;
@@ -239,6 +243,7 @@ public final class RunLog {
       return false;
     }
     deferred.clear();
+    handedBack = handsBackAtEnd && state.status().isFinal();
     for (RunEvent event : allowed) {
       events.add(new LoggedEvent(state.run(), events.size() + 1L, owner, now, event));
     }
@@ -457,6 +462,23 @@ public final class RunLog {
    */
   public boolean hasProgressed() {
     return progressed;
+  }
+
+  /**
+   * Lets the append that ends the run for good hand it back, which is one commit less: for a driver
+   * that holds nothing which must be given up before.
+   */
+  public void handBackAtEnd() {
+    handsBackAtEnd = true;
+  }
+
+  /**
+   * Whether the last append has handed the run back.
+   *
+   * @return true after the end of a run that was to be {@linkplain #handBackAtEnd() handed back so}
+   */
+  public boolean isHandedBack() {
+    return handedBack;
   }
 
   /**

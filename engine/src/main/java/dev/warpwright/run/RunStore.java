@@ -95,6 +95,9 @@ public interface RunStore extends AutoCloseable {
    * {@linkplain Append#continuedAs() goes on} in another one, the signals that it has not received
    * become that one's, unless it has ended.
    *
+   * <p>An append that {@linkplain Append#handsBack() hands the run back} wakes whoever waits for
+   * that, and the {@link #release} of the same owner does nothing any more.
+   *
    * @param append the events
    * @param deadline until when the answer is awaited
    * @throws ConflictException if the run does not exist, if its last sequence is not the expected

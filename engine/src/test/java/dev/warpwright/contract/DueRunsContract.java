@@ -365,7 +365,8 @@ public abstract class DueRunsContract extends RetentionContract {
             NOON,
             List.of(step(1)),
             Standing.of(status),
-            Optional.of(parent.runId()));
+            Optional.of(parent.runId()),
+            false);
     store.append(end, soon());
   }
 

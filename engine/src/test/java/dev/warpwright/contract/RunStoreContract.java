@@ -530,6 +530,67 @@ public abstract class RunStoreContract extends DueRunsContract {
   }
 
   @Test
+  void an_append_that_hands_the_run_back_leaves_it_to_nobody() {
+    for (RunStatus status : RunStatus.values()) {
+      RunKey run = run("back-" + status);
+      Writer owner = create(store, run);
+      store.append(append(run, 1, owner), soon());
+      store.append(handingBack(run, 2, owner, status), soon());
+
+      assertThrows(ConflictException.class, () -> store.append(append(run, 3, owner), soon()));
+      Writer next = store.acquire(run, soon()).orElseThrow();
+      store.release(run, owner);
+      assertEquals(Optional.empty(), store.acquire(run, soon()), "the late release is nobody's");
+      store.append(append(run, 3, next), soon());
+      assertEquals(4, events(run).size());
+    }
+  }
+
+  @Test
+  void an_append_that_is_refused_hands_nothing_back() {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    assertThrows(
+        ConflictException.class,
+        () -> store.append(handingBack(run, 7, owner, RunStatus.COMPLETED), soon()));
+    assertEquals(Optional.empty(), store.acquire(run, soon()));
+    store.append(append(run, 1, owner), soon());
+  }
+
+  private static Append handingBack(RunKey run, long sequence, Writer owner, RunStatus status) {
+    return new Append(
+        run,
+        sequence,
+        owner,
+        NOON.plusNanos(sequence),
+        List.of(step(Math.toIntExact(sequence) + 1)),
+        Standing.of(status),
+        Optional.empty(),
+        true);
+  }
+
+  @Test
+  void who_awaits_a_release_is_woken_by_the_append_that_hands_the_run_back() throws Exception {
+    RunKey run = run("r1");
+    Writer owner = create(store, run);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      AtomicReference<Thread> running = new AtomicReference<>();
+      CountDownLatch begun = new CountDownLatch(1);
+      Future<Boolean> waiter =
+          threads.submit(
+              () -> {
+                running.set(Thread.currentThread());
+                begun.countDown();
+                return store.awaitRelease(run, soon());
+              });
+      begun.await();
+      awaitParked(running.get());
+      store.append(handingBack(run, 1, owner, RunStatus.COMPLETED), soon());
+      assertTrue(waiter.get());
+    }
+  }
+
+  @Test
   void who_awaits_a_release_is_woken_by_it() throws Exception {
     RunKey run = run("r1");
     Writer owner = create(store, run);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.model.ConflictException;
+import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
@@ -17,6 +18,7 @@ import dev.warpwright.run.Append;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSigner;
 import dev.warpwright.run.FlowEvent.FlowStepFinished;
+import dev.warpwright.run.FlowEvent.FlowStepStarted;
 import dev.warpwright.run.FlowEvent.ParallelFinished;
 import dev.warpwright.run.FlowEvent.ParallelFinished.BranchEnd;
 import dev.warpwright.run.FlowEvent.TimerScheduled;
@@ -41,11 +43,15 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -957,15 +963,47 @@ final class FlowRulesTest {
   }
 
   @Test
+  @Tag("F13")
+  void the_key_of_a_step_is_made_of_its_run_and_its_position_alone() {
+    List<String> keys = new ArrayList<>();
+    List<String> expected = new ArrayList<>();
+    Flow<String, String> flow =
+        flow(
+            (ctx, in) -> {
+              for (int n = 1; n <= 3; n++) {
+                ctx.run("step", StepOptions.pure(), step -> keys.add(step.idempotencyKey()));
+                expected.add(key(ctx.runId(), "" + n));
+              }
+              ctx.parallel("both", List.<Branch<Integer>>of(b -> keyed(b, keys), b -> 0));
+              expected.add(key(ctx.runId(), "4/0/1"));
+              return "done";
+            });
+    Flows.on(tasks, store).run(flow, "x").orThrow();
+    assertEquals(expected, keys);
+  }
+
+  private static int keyed(FlowContext branch, List<String> keys) {
+    branch.run("step", step -> keys.add(step.idempotencyKey()));
+    return 1;
+  }
+
+  private static String key(String runId, String position) {
+    String subject = Json.of(Map.of("runId", runId, "position", position)).canonical();
+    return runId + ":step_" + Digest.hex(subject);
+  }
+
+  @Test
   @Tag("F10")
   @Tag("F26")
   void branches_that_write_at_the_same_time_share_commits_and_lose_nothing() {
     int width = 100;
     int steps = 10;
+    Queue<Thread> arrived = new ConcurrentLinkedQueue<>();
     List<Branch<Integer>> branches = new ArrayList<>();
     for (int i = 0; i < width; i++) {
       branches.add(
           b -> {
+            arrived.add(Thread.currentThread());
             int sum = 0;
             for (int k = 0; k < steps; k++) {
               sum += b.step("s", Integer.class, s -> effects.add(s.position()) ? 1 : 0);
@@ -977,13 +1015,37 @@ final class FlowRulesTest {
         flow(
             (ctx, in) ->
                 ctx.<Integer>parallel("all", branches).stream().mapToInt(n -> n).sum() + "");
-    CountingStore counting = new CountingStore(store);
-    FlowResult<String> result = Flows.on(tasks, counting).run(flow, "x");
+    AtomicInteger appends = new AtomicInteger();
+    AtomicBoolean waited = new AtomicBoolean();
+    RunStore slow =
+        new ForwardingStore(store) {
+          @Override
+          public void append(Append append, Deadline deadline) {
+            appends.incrementAndGet();
+            boolean first = append.events().stream().anyMatch(FlowStepStarted.class::isInstance);
+            if (first && waited.compareAndSet(false, true)) {
+              awaitOthers(arrived, width);
+            }
+            super.append(append, deadline);
+          }
+        };
+    FlowResult<String> result = Flows.on(tasks, slow).run(flow, "x");
     assertEquals(width * steps + "", result.orThrow());
     assertEquals((long) width * steps, effects.stream().distinct().count());
     assertEquals(width * steps, effects.size());
     assertEquals(width * steps, events(result, FlowStepFinished.class).size());
-    assertTrue(counting.appends.get() < 2L * width * steps, () -> "appends " + counting.appends);
+    int events = events(result, RunEvent.class).size();
+    assertTrue(appends.get() <= events - (width - 2), () -> appends + " appends, " + events);
+  }
+
+  /** Until all others wait for the commit that this thread is about to make. */
+  private static void awaitOthers(Queue<Thread> arrived, int count) {
+    while (arrived.size() < count
+        || arrived.stream()
+            .filter(thread -> thread != Thread.currentThread())
+            .anyMatch(thread -> thread.getState() != Thread.State.WAITING)) {
+      LockSupport.parkNanos(1); // leaves the carrier to them
+    }
   }
 
   @Test

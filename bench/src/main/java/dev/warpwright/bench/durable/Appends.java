@@ -2,6 +2,7 @@ package dev.warpwright.bench.durable;
 
 import dev.warpwright.bench.load.Load;
 import dev.warpwright.bench.load.Meter;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Target;
 import dev.warpwright.run.Append;
@@ -21,6 +22,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /** The store's port alone: callers that each append to a run of their own, one event at a time. */
+@Question(
+    place = 17,
+    value = "How near do appends come to what the database can do?",
+    by = "what",
+    baseline = "raw commit of events and run")
 final class Appends {
   /** The outcome of a tool with a short output. */
   static final RunEvent EVENT =

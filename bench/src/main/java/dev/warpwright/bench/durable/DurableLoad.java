@@ -4,11 +4,13 @@ import dev.warpwright.bench.durable.LoadOptions.What;
 import dev.warpwright.bench.load.Environment;
 import dev.warpwright.bench.load.Load;
 import dev.warpwright.bench.load.Meter;
+import dev.warpwright.bench.load.Rounds;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.tool.EffectClass;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -35,12 +37,17 @@ import java.util.function.Function;
  *       outcome.
  * </ul>
  */
+@Question(
+    place = 16,
+    value = "How many durable steps are there in a second?",
+    by = "what",
+    baseline = "dbos")
 public final class DurableLoad {
   static final String DBOS_VARIANT = "steps";
 
   private final LoadOptions options;
   private final Servers servers;
-  private final Figures figures = new Figures();
+  private Figures figures = new Figures(); // of the round
 
   private DurableLoad(LoadOptions options, Servers servers) {
     this.options = options;
@@ -69,6 +76,24 @@ public final class DurableLoad {
   }
 
   private void run() throws Exception {
+    List<Figures> rounds = new ArrayList<>();
+    while (rounds.size() < options.rounds()) {
+      figures = new Figures();
+      round();
+      rounds.add(figures);
+      System.out.println();
+      System.out.print(figures.table());
+    }
+    if (options.json().isPresent()) {
+      Rounds.write(
+          options.json().get(),
+          DurableLoad.class,
+          environment(),
+          rounds.stream().map(Figures::toMaps).toList());
+    }
+  }
+
+  private void round() throws Exception {
     for (int callers : options.callers()) {
       for (What what : options.what().reversed()) { // what is compared with, first
         switch (what) {
@@ -80,16 +105,11 @@ public final class DurableLoad {
         }
       }
     }
-    System.out.println();
-    System.out.print(figures.table());
-    if (options.json().isPresent()) {
-      Files.writeString(options.json().get(), figures.json(environment()).text());
-    }
   }
 
   private Map<String, String> environment() throws IOException, SQLException {
     Map<String, String> environment = Environment.here();
-    environment.put("stepsOfRun", String.valueOf(options.steps()));
+    environment.put("steps of a run", String.valueOf(options.steps()));
     environment.put("seconds", String.valueOf(options.seconds()));
     if (servers.isStarted()) {
       environment.put("postgres", servers.postgres().describe());

@@ -1,7 +1,6 @@
 package dev.warpwright.bench.durable;
 
 import dev.warpwright.bench.durable.LoadOptions.What;
-import dev.warpwright.model.Json;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** The figures of one run of the program, and how they stand to each other. */
+/** The figures of one round of the program, and how they stand to each other. */
 final class Figures {
   private final List<Figure> figures = new ArrayList<>();
 
@@ -92,8 +91,8 @@ final class Figures {
     return number.isPresent() ? String.format(Locale.ROOT, format, number.getAsDouble()) : "";
   }
 
-  /** All figures, with where they were measured. */
-  Json json(Map<String, String> environment) {
+  /** All figures, as JSON has them. */
+  List<Map<String, Object>> toMaps() {
     List<Map<String, Object>> list = new ArrayList<>();
     for (Figure figure : figures) {
       Map<String, Object> entry = new LinkedHashMap<>();
@@ -110,6 +109,6 @@ final class Figures {
       ratioOfOutcomes(figure).ifPresent(number -> entry.put("ratioOfOutcomes", number));
       list.add(entry);
     }
-    return Json.of(Map.of("environment", environment, "figures", list));
+    return list;
   }
 }

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param seconds how long each counts
  * @param warmup how many seconds each goes on before it counts
  * @param steps how many steps a run or workflow has
+ * @param rounds how often everything is measured, one round after the other
  * @param json where the figures are written
  */
 record LoadOptions(
@@ -27,6 +28,7 @@ record LoadOptions(
     int seconds,
     int warmup,
     int steps,
+    int rounds,
     Optional<Path> json) {
 
   /** A measurement. */
@@ -58,6 +60,7 @@ record LoadOptions(
         --seconds N          how long each measurement counts, 10 by default
         --warmup N           seconds before it counts, 5 by default
         --steps N            steps of a run or workflow, 1 to 127, 10 by default
+        --rounds N           how often everything is measured, 1 by default
         --json FILE          writes the figures there too
 
       PostgreSQL is started here, with fsync on, or named by -Dwarpwright.postgres.url.
@@ -66,7 +69,15 @@ record LoadOptions(
   static LoadOptions parse(String... arguments) {
     Options options =
         Options.parse(
-            Set.of("--what", "--store", "--callers", "--seconds", "--warmup", "--steps", "--json"),
+            Set.of(
+                "--what",
+                "--store",
+                "--callers",
+                "--seconds",
+                "--warmup",
+                "--steps",
+                "--rounds",
+                "--json"),
             arguments);
     int steps = options.number("--steps", 1, 10);
     if (steps >= TrivialAgent.MAX_STEPS_AT_ONCE) {
@@ -80,6 +91,7 @@ record LoadOptions(
         options.number("--seconds", 1, 10),
         options.number("--warmup", 0, 5),
         steps,
+        options.number("--rounds", 1, 1),
         options.file("--json"));
   }
 

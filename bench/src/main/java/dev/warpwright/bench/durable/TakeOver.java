@@ -1,18 +1,28 @@
 package dev.warpwright.bench.durable;
 
+import dev.warpwright.bench.load.Environment;
 import dev.warpwright.bench.load.Meter;
+import dev.warpwright.bench.load.Options;
+import dev.warpwright.bench.load.Rounds;
+import dev.warpwright.bench.report.Question;
 import dev.warpwright.flow.Flow;
 import dev.warpwright.flow.FlowRequest;
 import dev.warpwright.flow.Flows;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Worker;
 import dev.warpwright.task.TaskTree;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -20,6 +30,11 @@ import java.util.concurrent.atomic.AtomicReference;
  * How soon the runs of a killed process go on in another one, on PostgreSQL: counted from the end
  * of the dead process's lease, by the clock that both processes and the server share.
  */
+@Question(
+    place = 19,
+    value = "How soon do the runs of a dead process go on in another one?",
+    by = "share",
+    baseline = "half")
 public final class TakeOver {
   private static final int MAX_RUNS = 10_000;
 
@@ -28,13 +43,47 @@ public final class TakeOver {
   /**
    * Measures and prints a table.
    *
-   * @param arguments how many runs, 1 000 by default
+   * @param arguments {@code --runs}, 1 000 by default, {@code --rounds}, 1 by default, and {@code
+   *     --json FILE}
    * @throws Exception if a process failed
    */
   public static void main(String[] arguments) throws Exception {
-    int runs = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1_000;
-    try (Servers servers = new Servers();
-        Database database = Database.fresh(StoreKind.POSTGRES, servers);
+    Options options = Options.parse(Set.of("--runs", "--rounds", "--json"), arguments);
+    int runs = options.number("--runs", 1, 1_000);
+    int rounds = options.number("--rounds", 1, 1);
+    System.out.println("| runs | behind the lease's end: half | 99 of 100 | all |");
+    System.out.println("|---:|---:|---:|---:|");
+    List<List<Map<String, Object>>> figures = new ArrayList<>();
+    try (Servers servers = new Servers()) {
+      while (figures.size() < rounds) {
+        Meter meter = measure(servers, runs);
+        System.out.printf(
+            "| %d | %d ms | %d ms | %d ms |%n",
+            runs,
+            meter.percentile(0.5).toMillis(),
+            meter.percentile(0.99).toMillis(),
+            meter.percentile(1).toMillis());
+        figures.add(
+            List.of(
+                Map.of(
+                    "runs",
+                    runs,
+                    "halfNanos",
+                    meter.percentile(0.5).toNanos(),
+                    "p99Nanos",
+                    meter.percentile(0.99).toNanos(),
+                    "allNanos",
+                    meter.percentile(1).toNanos())));
+      }
+    }
+    Optional<Path> json = options.file("--json");
+    if (json.isPresent()) {
+      Rounds.write(json.get(), TakeOver.class, Environment.here(), figures);
+    }
+  }
+
+  private static Meter measure(Servers servers, int runs) throws Exception {
+    try (Database database = Database.fresh(StoreKind.POSTGRES, servers);
         RunStore store = database.open()) {
       CountDownLatch all = new CountDownLatch(runs);
       try (Child child =
@@ -65,14 +114,7 @@ public final class TakeOver {
           left.await();
           var _ = worker.awaitIdle(Duration.ofSeconds(10));
         }
-        System.out.println("| runs | behind the lease's end: half | 99 of 100 | all |");
-        System.out.println("|---:|---:|---:|---:|");
-        System.out.printf(
-            "| %d | %d ms | %d ms | %d ms |%n",
-            runs,
-            meter.percentile(0.5).toMillis(),
-            meter.percentile(0.99).toMillis(),
-            meter.percentile(1).toMillis());
+        return meter;
       }
     }
   }

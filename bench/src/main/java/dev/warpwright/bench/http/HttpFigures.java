@@ -1,7 +1,6 @@
 package dev.warpwright.bench.http;
 
 import dev.warpwright.bench.http.HttpFigure.Value;
-import dev.warpwright.model.Json;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -10,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** The figures of one run of the program, and how they stand to those of the bare client. */
+/** The figures of one round of the program, and how they stand to those of the bare client. */
 final class HttpFigures {
   private final List<HttpFigure> figures = new ArrayList<>();
 
@@ -83,13 +82,8 @@ final class HttpFigures {
     return number.isPresent() ? String.format(Locale.ROOT, format, number.getAsDouble()) : "";
   }
 
-  /** All figures, with where they were measured. */
-  Json json(Map<String, String> environment) {
-    return Json.of(
-        Map.of(
-            "environment",
-            environment,
-            "figures",
-            figures.stream().map(HttpFigure::toMap).toList()));
+  /** All figures, as JSON has them. */
+  List<Map<String, Object>> toMaps() {
+    return figures.stream().map(HttpFigure::toMap).toList();
   }
 }

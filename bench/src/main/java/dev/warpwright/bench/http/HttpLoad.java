@@ -3,9 +3,11 @@ package dev.warpwright.bench.http;
 import dev.warpwright.bench.http.HttpOptions.What;
 import dev.warpwright.bench.load.Environment;
 import dev.warpwright.bench.load.JavaProcess;
+import dev.warpwright.bench.load.Rounds;
+import dev.warpwright.bench.report.Question;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -18,6 +20,11 @@ import java.util.Map;
  * dev.warpwright.adapters.scripted.ScriptedServer} in another process on the same machine, so the
  * rate is that of both together; processor time and garbage are the client's alone.
  */
+@Question(
+    place = 14,
+    value = "What does a call over real HTTP cost the process that makes it?",
+    by = "client",
+    baseline = "jdk")
 public final class HttpLoad {
   private HttpLoad() {}
 
@@ -37,20 +44,34 @@ public final class HttpLoad {
       System.exit(2);
       return;
     }
+    List<HttpFigures> rounds = new ArrayList<>();
+    while (rounds.size() < options.rounds()) {
+      rounds.add(round(options));
+    }
+    for (HttpFigures figures : rounds) {
+      System.out.println();
+      System.out.print(figures.tables());
+    }
+    if (options.json().isPresent()) {
+      Map<String, String> environment = Environment.here();
+      environment.put("seconds", String.valueOf(options.seconds()));
+      environment.put("warmup", String.valueOf(options.warmup()));
+      Rounds.write(
+          options.json().get(),
+          HttpLoad.class,
+          environment,
+          rounds.stream().map(HttpFigures::toMaps).toList());
+    }
+  }
+
+  private static HttpFigures round(HttpOptions options) throws IOException, InterruptedException {
     HttpFigures figures = new HttpFigures();
     for (What what : options.what()) {
       for (Clients client : options.clients()) {
         figures.addAll(measured(options.arguments(client, what)));
       }
     }
-    System.out.println();
-    System.out.print(figures.tables());
-    if (options.json().isPresent()) {
-      Map<String, String> environment = Environment.here();
-      environment.put("seconds", String.valueOf(options.seconds()));
-      environment.put("warmup", String.valueOf(options.warmup()));
-      Files.writeString(options.json().get(), figures.json(environment).text());
-    }
+    return figures;
   }
 
   /** What a fresh process found, so that nobody runs what was compiled for another. */

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param held how many calls, and how many streams, are held open
  * @param seconds how long each load counts
  * @param warmup how many seconds each goes on before it counts
+ * @param rounds how often everything is measured, one round after the other
  * @param json where the figures are written
  */
 record HttpOptions(
@@ -27,6 +28,7 @@ record HttpOptions(
     int held,
     int seconds,
     int warmup,
+    int rounds,
     Optional<Path> json) {
 
   /** A measurement. */
@@ -60,6 +62,7 @@ record HttpOptions(
         --held N             how many calls and streams are held open, 10000 by default
         --seconds N          how long each load counts, 10 by default
         --warmup N           seconds before it counts, 20 by default
+        --rounds N           how often everything is measured, 1 by default
         --json FILE          writes the figures there too
 
       Every client and every measurement has a process of its own, and so has its server.
@@ -68,7 +71,15 @@ record HttpOptions(
   static HttpOptions parse(String... arguments) {
     Options options =
         Options.parse(
-            Set.of("--client", "--what", "--callers", "--held", "--seconds", "--warmup", "--json"),
+            Set.of(
+                "--client",
+                "--what",
+                "--callers",
+                "--held",
+                "--seconds",
+                "--warmup",
+                "--rounds",
+                "--json"),
             arguments);
     return new HttpOptions(
         options.list("--client", Options.constant(Clients.class), List.of(Clients.values())),
@@ -77,6 +88,7 @@ record HttpOptions(
         options.number("--held", 1, 10_000),
         options.number("--seconds", 1, 10),
         options.number("--warmup", 0, 20),
+        options.number("--rounds", 1, 1),
         options.file("--json"));
   }
 

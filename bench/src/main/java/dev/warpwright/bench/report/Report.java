@@ -8,19 +8,29 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The page that shows what JMH measured: one file that needs nothing else, for light and dark,
+ * The page that shows what was measured: one file that needs nothing else, for light and dark,
  * narrow and wide. Each figure is the median of the iterations, on a logarithmic scale, with the
- * range of their middle half; every number of a chart also stands in its table.
+ * range of their middle half; every number of a chart also stands in its table. The same tables are
+ * written as Markdown.
  */
 public final class Report {
+  /** What JMH's file is called. */
+  public static final String JMH_FILE = "warpwright-bench.json";
+
+  /** What the file is called that says where JMH's was measured: an object of texts. */
+  public static final String ENVIRONMENT_FILE = "environment.json";
+
   private static final int ENOUGH_ITERATIONS = 5;
   private static final String STYLE = resource("report.css");
 
@@ -32,16 +42,33 @@ public final class Report {
   }
 
   /**
-   * Writes the page.
+   * Writes the pages of whatever figures lie in a folder: what JMH wrote as {@code
+   * warpwright-bench.json}, and the files of the load programs, by any name.
    *
-   * @param json what JMH has written
-   * @param environment where it was measured, besides what JMH says
-   * @param html where the page is written
+   * @param folder where they are, and where {@code report.html} and {@code report.md} are written
+   * @return the classes whose figures are on the pages
    * @throws IOException if a file cannot be read or written
    */
-  public static void write(Path json, Map<String, String> environment, Path html)
-      throws IOException {
-    Files.writeString(html, page(Results.parse(Files.readString(json)), environment));
+  public static Set<String> write(Path folder) throws IOException {
+    Results results = Results.NONE;
+    Map<String, String> environment = Map.of();
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.filter(Report::isJson).sorted().toList()) {
+        String text = Files.readString(file);
+        if (file.endsWith(ENVIRONMENT_FILE)) {
+          environment = Loads.texts(JsonMapper.builder().build().readTree(text));
+        } else {
+          results = results.and(file.endsWith(JMH_FILE) ? Results.parse(text) : Loads.parse(text));
+        }
+      }
+    }
+    Files.writeString(folder.resolve("report.html"), page(results, environment));
+    Files.writeString(folder.resolve("report.md"), Markdown.of(results, environment));
+    return results.byType().keySet();
+  }
+
+  private static boolean isJson(Path file) {
+    return file.toString().endsWith(".json");
   }
 
   static String page(Results results, Map<String, String> environment) {
@@ -57,11 +84,7 @@ public final class Report {
   }
 
   private String page(Map<String, String> environment) {
-    List<Chapter> chapters =
-        results.byType().entrySet().stream()
-            .map(entry -> Chapter.of(entry.getKey(), entry.getValue()))
-            .sorted(Comparator.comparingInt(Chapter::place))
-            .toList();
+    List<Chapter> chapters = Chapter.all(results);
     add(
         """
         <!doctype html>
@@ -81,16 +104,17 @@ public final class Report {
         <body>
         <header>
         <h1>Warpwright: what it costs</h1>
-        <p>One operation takes this long and allocates this much. A dot is the median of the \
+        <p>One operation takes this long and allocates this much; where it says so, it keeps this \
+        much, or there are so many in a second. A dot is the median of the \
         iterations, its line the middle half of them, on a logarithmic scale; the dashed line is \
         the baseline of the group. Compare within a group: machines are noisy, and two runs are \
         two machines.</p>
         """);
-    if (results.iterations() < ENOUGH_ITERATIONS) {
+    if (results.fewestIterations() < ENOUGH_ITERATIONS) {
       add(
           "<p class=\"missed\">These are the figures of a smoke test, with %d of the %d iterations"
               + " that it takes to judge one. They tell nothing.</p>\n",
-          results.iterations(), ENOUGH_ITERATIONS);
+          results.fewestIterations(), ENOUGH_ITERATIONS);
     }
     machine(environment);
     add("</header>\n<nav aria-label=\"Questions\">\n<ul>\n");
@@ -115,11 +139,14 @@ public final class Report {
   }
 
   private void machine(Map<String, String> environment) {
+    Map<String, String> machine = new LinkedHashMap<>(environment);
+    machine.putAll(results.machine());
+    list(machine);
+  }
+
+  private void list(Map<String, String> pairs) {
     add("<dl>\n");
-    environment.forEach((name, value) -> add("<div><dt>%s</dt><dd>%s</dd></div>\n", name, value));
-    results
-        .machine()
-        .forEach((name, value) -> add("<div><dt>%s</dt><dd>%s</dd></div>\n", name, value));
+    pairs.forEach((name, value) -> add("<div><dt>%s</dt><dd>%s</dd></div>\n", name, value));
     add("</dl>\n");
   }
 
@@ -130,17 +157,18 @@ public final class Report {
         <h2 id="aims">Aims</h2>
         <table class="aims" role="table" aria-labelledby="aims">
         <thead role="rowgroup"><tr role="row"><th role="columnheader">what</th>\
-        <th role="columnheader">at most</th><th role="columnheader">is</th>\
-        <th role="columnheader">middle half</th></tr></thead>
+        <th role="columnheader">aim</th><th role="columnheader">is</th>\
+        <th role="columnheader">range</th></tr></thead>
         <tbody role="rowgroup">
         """);
     for (Aim aim : Aim.ALL_AIMS) {
-      Optional<Score> figure = aim.figure().apply(results);
+      List<Score> runs = aim.each(results);
+      Optional<Score> figure = Aim.together(runs);
       add(
           "<tr role=\"row\"><th role=\"rowheader\">%s</th><td role=\"cell\">%s</td>",
-          aim.what(), aim.format().apply(aim.atMost()));
+          aim.what(), aim.wanted());
       if (figure.isPresent()) {
-        String verdict = aim.isMet(figure.get()).map(met -> met ? "met" : "missed").orElse("open");
+        String verdict = aim.verdict(figure.get());
         add(
             "<td role=\"cell\" class=\"%s\">%s <span>%s</span></td>"
                 + "<td role=\"cell\">%s to %s</td></tr>\n",
@@ -164,47 +192,49 @@ public final class Report {
       add("; the baseline is <em>%s</em>", chapter.baseline());
     }
     add("</p>\n");
+    if (!chapter.environment().isEmpty()) {
+      list(chapter.environment());
+    }
     chapter.groups().forEach(group -> group(chapter, group));
     add("</section>\n");
   }
 
   private void group(Chapter chapter, Group group) {
     String title = group.title().isEmpty() ? chapter.question() : group.title();
-    Scale scale = Scale.of(group.rows().stream().map(row -> row.result().nanos()).toList());
+    Scale scale = Scale.of(group.rows().stream().map(row -> row.result().score()).toList());
     add("<div class=\"group\">\n");
     if (!group.title().isEmpty()) {
       add("<h3>%s</h3>\n", title);
     }
     add("<div class=\"axis\" aria-hidden=\"true\">");
     for (double tick : scale.ticks()) {
-      add("<span style=\"left:%.2f%%\">%s</span>", scale.percent(tick), Text.tick(tick));
+      add("<span style=\"left:%.2f%%\">%s</span>", scale.percent(tick), group.unit().tick(tick));
     }
     add(
         """
         </div>
         <table class="figures" role="table" aria-label="%s">
         <thead role="rowgroup"><tr role="row"><th role="columnheader">which</th>\
-        <th role="columnheader">time</th><th role="columnheader">ratio</th>\
-        <th role="columnheader">allocated</th></tr></thead>
+        <th role="columnheader">%s</th><th role="columnheader">ratio</th>\
+        <th role="columnheader">%s</th></tr></thead>
         <tbody role="rowgroup">
         """,
-        title);
-    group.rows().forEach(row -> row(row, group.baseline(), scale));
+        title, group.unit().title(), group.isAllocating() ? "allocated" : "");
+    group.rows().forEach(row -> row(group, row, scale));
     add("</tbody>\n</table>\n</div>\n");
   }
 
-  private void row(Row row, Optional<Row> baseline, Scale scale) {
-    Score nanos = row.result().nanos();
+  private void row(Group group, Row row, Scale scale) {
+    Optional<Row> baseline = group.baseline();
+    Score score = row.result().score();
     boolean isBaseline = baseline.filter(row::equals).isPresent();
     page.append(isBaseline ? "<tr role=\"row\" class=\"baseline\">" : "<tr role=\"row\">");
     add(
         "<th role=\"rowheader\">%s</th><td role=\"cell\">%s</td>",
-        row.label(), Text.time(nanos.median()));
+        row.label(), group.unit().text(score.median()));
     add(
         "<td role=\"cell\">%s</td><td role=\"cell\">%s</td>",
-        baseline
-            .map(each -> Text.ratio(nanos.median() / each.result().nanos().median()))
-            .orElse(""),
+        group.ratio(row).orElse(""),
         row.result().bytes().map(bytes -> Text.bytes(bytes.median())).orElse(""));
     add("<td class=\"chart\" aria-hidden=\"true\"><svg width=\"100%%\" height=\"14\">");
     for (double tick : scale.ticks()) {
@@ -212,13 +242,13 @@ public final class Report {
     }
     baseline.ifPresent(
         each -> {
-          double place = scale.percent(each.result().nanos().median());
+          double place = scale.percent(each.result().score().median());
           line("base", place, place, 0, 14);
         });
-    line("range", scale.percent(nanos.low()), scale.percent(nanos.high()), 7, 7);
+    line("range", scale.percent(score.low()), scale.percent(score.high()), 7, 7);
     add(
         "<circle cx=\"%.2f%%\" cy=\"7\" r=\"4.5\"/></svg></td></tr>\n",
-        scale.percent(nanos.median()));
+        scale.percent(score.median()));
   }
 
   private void line(String kind, double x1, double x2, int y1, int y2) {

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  */
 record Scale(int first, int last) {
   /** Whatever is less is drawn at the left end of it. */
-  private static final double LEAST_NANOS = 0.1;
+  private static final double LEAST = 0.1;
 
   /** The narrowest that shows them all. */
   static Scale of(List<Score> scores) {
@@ -22,13 +22,13 @@ record Scale(int first, int last) {
     return new Scale(first, Math.max(last, first + 1));
   }
 
-  private static double exponent(double nanos) {
-    return Math.log10(Math.max(nanos, LEAST_NANOS));
+  private static double exponent(double figure) {
+    return Math.log10(Math.max(figure, LEAST));
   }
 
   /** Where on it, from 0 to 100. */
-  double percent(double nanos) {
-    double share = (exponent(nanos) - first) / (last - first);
+  double percent(double figure) {
+    double share = (exponent(figure) - first) / (last - first);
     return 100 * Math.clamp(share, 0, 1);
   }
 

@@ -1,6 +1,6 @@
 package dev.warpwright.bench.report;
 
-import java.util.Arrays;
+import java.util.List;
 
 /**
  * What the iterations of a benchmark came to: their median, and the range of their middle half,
@@ -12,13 +12,22 @@ import java.util.Arrays;
  */
 record Score(double median, double low, double high) {
   /** Of all iterations, in any order; at least one. */
-  static Score of(double... iterations) {
-    if (iterations.length == 0) {
+  static Score of(List<Double> iterations) {
+    double[] sorted = sorted(iterations);
+    return new Score(quantile(sorted, 0.5), quantile(sorted, 0.25), quantile(sorted, 0.75));
+  }
+
+  /** Of several runs: the median of theirs, and the whole range of them. */
+  static Score ofRuns(List<Score> runs) {
+    double[] sorted = sorted(runs.stream().map(Score::median).toList());
+    return new Score(quantile(sorted, 0.5), sorted[0], sorted[sorted.length - 1]);
+  }
+
+  private static double[] sorted(List<Double> numbers) {
+    if (numbers.isEmpty()) {
       throw new IllegalArgumentException("There is no iteration.");
     }
-    double[] sorted = iterations.clone();
-    Arrays.sort(sorted);
-    return new Score(quantile(sorted, 0.5), quantile(sorted, 0.25), quantile(sorted, 0.75));
+    return numbers.stream().mapToDouble(Double::doubleValue).sorted().toArray();
   }
 
   /** Linear between the two nearest. */

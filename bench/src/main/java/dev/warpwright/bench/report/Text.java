@@ -19,11 +19,6 @@ final class Text {
     return size < 1e9 ? digits(nanos / 1e6) + " ms" : digits(nanos / 1e9) + " s";
   }
 
-  /** A power of ten of nanoseconds. */
-  static String tick(double nanos) {
-    return time(nanos).replaceFirst("\\.0+ ", " ").replaceFirst("(\\.\\d)0 ", "$1 ");
-  }
-
   /** A size in the unit that suits it. */
   static String bytes(double bytes) {
     if (bytes < 0.5) {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.BenchmarkListEntry;
@@ -13,8 +12,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** The benchmarks of the suite, as JMH lists them. */
 final class Benchmarks {
-  private static final Score SCORE = Score.of(1);
-  private static final Score LONGER = Score.of(100); // of a stream of more chunks
+  private static final Result.Run ONE = new Result.Run(List.of(1.0), List.of(1.0));
+  private static final Result.Run LONGER = // of a stream of more chunks
+      new Result.Run(List.of(100.0), List.of(1.0));
 
   private Benchmarks() {}
 
@@ -38,8 +38,8 @@ final class Benchmarks {
                 name.substring(0, dot),
                 name.substring(dot + 1),
                 params,
-                params.containsValue("100") ? LONGER : SCORE,
-                Optional.of(SCORE)));
+                Unit.TIME,
+                List.of(params.containsValue("100") ? LONGER : ONE)));
       }
     }
     return all;

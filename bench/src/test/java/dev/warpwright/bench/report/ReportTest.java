@@ -5,14 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 import org.xml.sax.InputSource;
 
@@ -62,7 +66,8 @@ class ReportTest {
     assertEquals("a.B", result.type());
     assertEquals("c", result.method());
     assertEquals(Map.of("n", "3"), result.params());
-    assertEquals(new Score(2_000, 1_500, 2_500), result.nanos());
+    assertEquals(new Score(2_000, 1_500, 2_500), result.score());
+    assertEquals(2, result.runs().size());
     assertEquals(Optional.of(new Score(64, 64, 64)), result.bytes());
   }
 
@@ -73,7 +78,7 @@ class ReportTest {
 
   @Test
   void what_differs_besides_the_compared_is_a_group_with_the_baseline_first() {
-    Chapter chapter = Chapter.of(OPERATION, operations().all());
+    Chapter chapter = Chapter.of(OPERATION, operations().all(), Map.of());
 
     assertEquals(
         List.of("virtual caller", "platform caller"),
@@ -86,7 +91,8 @@ class ReportTest {
   @Test
   void a_class_that_is_not_there_has_a_chapter_without_a_baseline() {
     Chapter chapter =
-        Chapter.of("gone.Benchmark", results(json("gone.Benchmark.a", "{}", "ns/op", 5)).all());
+        Chapter.of(
+            "gone.Benchmark", results(json("gone.Benchmark.a", "{}", "ns/op", 5)).all(), Map.of());
 
     assertEquals("Benchmark", chapter.question());
     assertEquals(Optional.empty(), chapter.groups().getFirst().baseline());
@@ -111,6 +117,74 @@ class ReportTest {
     assertEquals(Optional.of(true), aim.isMet(new Score(0.4, 0.3, 0.5)));
     assertEquals(Optional.of(false), aim.isMet(new Score(0.7, 0.51, 0.9)));
     assertEquals(Optional.empty(), aim.isMet(new Score(0.4, 0.3, 0.6)));
+  }
+
+  @Test
+  void a_rate_should_be_at_least_its_bound() {
+    Aim aim = new Aim("rate", Aim.Side.AT_LEAST, 5, Text::ratio, results -> Optional.empty());
+
+    assertEquals(Optional.of(true), aim.isMet(new Score(6, 5, 7)));
+    assertEquals(Optional.of(false), aim.isMet(new Score(4, 3, 4.9)));
+    assertEquals(Optional.empty(), aim.isMet(new Score(5, 4, 6)));
+    assertEquals("≥ × 5.00", aim.wanted());
+  }
+
+  @Test
+  void an_aim_of_several_runs_compares_within_each_and_has_their_range() {
+    Results runs =
+        results(
+            subject("virtualCaller", "ALL_CONTROLS", 100),
+            subject("virtualCaller", "RESILIENCE4J", 200),
+            subject("virtualCaller", "ALL_CONTROLS", 900),
+            subject("virtualCaller", "RESILIENCE4J", 1_000),
+            subject("virtualCaller", "ALL_CONTROLS", 30),
+            subject("virtualCaller", "RESILIENCE4J", 100));
+
+    List<Score> each = Aim.ALL_AIMS.getFirst().each(runs);
+
+    assertEquals(List.of(0.5, 0.9, 0.3), each.stream().map(Score::median).toList());
+    assertEquals(Optional.of(new Score(0.5, 0.3, 0.9)), Aim.together(each));
+    assertEquals(3, runs.find("OperationBenchmark", "virtualCaller").orElseThrow().runs().size());
+  }
+
+  @Test
+  void the_page_is_made_of_the_files_of_jmh_and_of_the_load_programs(@TempDir Path folder)
+      throws Exception {
+    Files.writeString(
+        folder.resolve(Report.JMH_FILE), "[" + subject("virtualCaller", "BARE", 1) + "]");
+    Files.writeString(folder.resolve("http.json"), LoadsTest.HTTP);
+    Files.writeString(folder.resolve("other.json"), "{\"what\":\"another file\"}");
+    Files.writeString(folder.resolve(Report.ENVIRONMENT_FILE), "{\"commit\":\"abc\"}");
+
+    Set<String> types = Report.write(folder);
+
+    assertEquals(Set.of(OPERATION, "dev.warpwright.bench.http.HttpLoad"), types);
+    for (String name : List.of("report.html", "report.md")) {
+      String page = Files.readString(folder.resolve(name));
+      assertTrue(page.contains("abc"), page);
+      assertTrue(page.contains("OperationBenchmark"), page);
+      assertTrue(page.contains("processor time of calls, callers 64"), page);
+      assertTrue(page.contains("2026-11-30T12:00:00Z"), page);
+    }
+  }
+
+  @Test
+  void the_tables_of_markdown_have_the_same_number_of_cells_in_each_row() {
+    String text = Markdown.of(everyBenchmark(), Map.of("commit", "abc"));
+
+    assertTrue(text.contains("| nothing on | 1.00 ns |"), text);
+    for (String table : text.split("\n\n", -1)) {
+      if (table.startsWith("|")) {
+        assertEquals(
+            1,
+            table
+                .lines()
+                .map(line -> line.chars().filter(c -> c == '|').count())
+                .distinct()
+                .count(),
+            table);
+      }
+    }
   }
 
   @Test
@@ -186,25 +260,25 @@ class ReportTest {
   }
 
   @Test
-  void every_aim_and_every_baseline_names_what_the_suite_has() throws Exception {
+  void every_aim_and_every_baseline_names_what_the_suite_has() {
     Results suite = everyBenchmark();
 
     for (Aim aim : Aim.ALL_AIMS) {
-      assertTrue(aim.figure().apply(suite).isPresent(), aim.what());
+      assertFalse(aim.each(suite).isEmpty(), aim.what());
     }
     suite
         .byType()
         .forEach(
             (type, results) ->
-                Chapter.of(type, results)
+                Chapter.of(type, results, Map.of())
                     .groups()
                     .forEach(
                         group ->
                             assertTrue(group.baseline().isPresent(), type + " " + group.title())));
   }
 
-  /** A result of each benchmark with each of its parameters, as JMH lists them. */
-  private static Results everyBenchmark() throws Exception {
-    return new Results(Benchmarks.all(), 1, Map.of());
+  /** A result of each benchmark with each of its parameters, and of each load program. */
+  private static Results everyBenchmark() {
+    return Results.of(Benchmarks.all(), Map.of(), Map.of()).and(LoadsTest.everything());
   }
 }

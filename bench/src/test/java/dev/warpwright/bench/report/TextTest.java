@@ -27,14 +27,6 @@ class TextTest {
   }
 
   @Test
-  void a_tick_has_no_more_digits_than_it_needs() {
-    assertEquals("0.1 ns", Text.tick(0.1));
-    assertEquals("1 ns", Text.tick(1));
-    assertEquals("10 µs", Text.tick(1e4));
-    assertEquals("100 ms", Text.tick(1e8));
-  }
-
-  @Test
   void a_size_has_the_unit_that_suits_it() {
     assertEquals("0 B", Text.bytes(1e-5));
     assertEquals("904 B", Text.bytes(904.2));

@@ -153,8 +153,14 @@ final class H2Session extends JournalSession {
 
   /** Nothing would be faster. */
   @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends) {
-    return Set.of();
+  List<Operation.AppendEvents> advance(List<Operation.AppendEvents> appends) {
+    return List.of();
+  }
+
+  /** Nor would that. */
+  @Override
+  boolean beginUnseen() {
+    return false;
   }
 
   /** A transaction ends with its connection, in this process. */

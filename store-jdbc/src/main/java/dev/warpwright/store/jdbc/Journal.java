@@ -133,11 +133,12 @@ final class Journal {
           retire();
           return;
         }
-        batch = Stream.concat(owed.stream(), taken.stream()).toList();
-        owed.clear();
-        process(batch.stream().filter(each -> !(each instanceof Operation.AcquireDue)).toList());
-        // What is due is looked for in the tables, so what came before is written there first.
-        process(batch.stream().filter(Operation.AcquireDue.class::isInstance).toList());
+        batch = taken;
+        if (!owed.isEmpty()) {
+          batch = Stream.concat(owed.stream(), taken.stream()).toList();
+          owed.clear();
+        }
+        process(batch);
         batch = List.of();
       }
     } finally {
@@ -168,9 +169,6 @@ final class Journal {
   }
 
   private void process(List<Operation<?>> operations) {
-    if (operations.isEmpty()) {
-      return;
-    }
     try {
       commit(operations);
     } catch (SQLException | RuntimeException e) {
@@ -203,12 +201,10 @@ final class Journal {
     if (!operation.acknowledge()) {
       operation.handBack().forEach(queue::putFirst);
     }
-    if (operation instanceof Operation.Release release) {
-      if (operation.isDone()) {
-        onRelease.accept(release.run);
-      } else {
-        owed.add(operation);
-      }
+    if (operation.isDone()) {
+      operation.frees().ifPresent(onRelease);
+    } else if (operation instanceof Operation.Release) {
+      owed.add(operation);
     }
   }
 
@@ -217,7 +213,17 @@ final class Journal {
     committing = false;
     JournalSession open = connected();
     hook.at(Boundary.BEFORE_STATEMENT);
-    write(open, operations);
+    List<Operation<?>> rest = new ArrayList<>(operations.size());
+    List<Operation<?>> claims = new ArrayList<>();
+    for (Operation<?> operation : operations) {
+      (operation instanceof Operation.AcquireDue ? claims : rest).add(operation);
+    }
+    if (!rest.isEmpty()) {
+      write(open, rest);
+    }
+    if (!claims.isEmpty()) {
+      claim(open, claims);
+    }
     hook.at(Boundary.BEFORE_COMMIT);
     fence.begin();
     committing = true;
@@ -230,15 +236,24 @@ final class Journal {
   }
 
   /**
-   * Judges the operations and writes what they are to write, all of it. What did not come to the
-   * tables whole has lost to another process: then nothing of the transaction stands, and all are
-   * judged once more, after that process. A run that loses again cannot be written, and is left
-   * out: the events of its log and its row do not fit.
+   * Judges the operations and writes what they are to write, all of it; first what is expected to
+   * be allowed, without a look at it. What did not come to the tables whole has lost to another
+   * process: then nothing of the transaction stands, and all are judged once more, after that
+   * process. A run that loses again cannot be written, and is left out: the events of its log and
+   * its row do not fit.
    */
   private void write(JournalSession open, List<Operation<?>> operations) throws SQLException {
     List<Operation<?>> left = advance(open, operations);
     if (left.isEmpty()) {
       return;
+    }
+    if (left.stream().allMatch(Operation.Create.class::isInstance)
+        && open.beginUnseen(lease.worker())) {
+      if (create(open, left)) {
+        return;
+      }
+      open.rollback();
+      left = operations;
     }
     Set<RunKey> refused = new HashSet<>();
     Set<RunKey> lostBefore = Set.of();
@@ -286,7 +301,8 @@ final class Journal {
         appends.add(append);
       }
     }
-    Set<RunKey> advanced = appends.isEmpty() ? Set.of() : open.advance(appends, worker);
+    List<Operation.AppendEvents> advanced =
+        appends.isEmpty() ? List.of() : open.advance(appends, worker);
     if (advanced.isEmpty()) {
       return operations;
     }
@@ -294,14 +310,36 @@ final class Journal {
       open.rollback();
       return operations;
     }
-    List<Operation<?>> left = new ArrayList<>(operations);
-    for (Operation.AppendEvents append : appends) {
-      if (advanced.contains(append.run)) {
-        append.decide(new Verdict.Done<>(null));
-        left.remove(append);
-      }
+    for (Operation.AppendEvents append : advanced) {
+      append.decide(new Verdict.Done<>(null));
     }
-    return left;
+    if (advanced.size() == operations.size()) {
+      return List.of();
+    }
+    Set<Operation<?>> done = new HashSet<>(advanced); // each is equal to itself alone
+    return operations.stream().filter(each -> !done.contains(each)).toList();
+  }
+
+  /**
+   * Takes up what is due. That is looked for in the tables, so the rest of the transaction is
+   * written there before; it is locked when it is found, and cannot be lost to others.
+   */
+  private void claim(JournalSession open, List<Operation<?>> claims) throws SQLException {
+    judge(open, claims, Set.of());
+    if (!open.send().isEmpty()) {
+      throw new SQLException("Runs that were locked were written to by somebody else.");
+    }
+  }
+
+  /**
+   * Creates runs that are expected to be new, as nearly all are; false if one of them is not, or
+   * the store may not create any, and nothing of the transaction must stand.
+   */
+  private boolean create(JournalSession open, List<Operation<?>> creations) throws SQLException {
+    for (Operation<?> creation : creations) {
+      creation.judge(open);
+    }
+    return open.send().isEmpty() && lease.mayBegin(open.worker());
   }
 
   private void judge(JournalSession open, List<Operation<?>> operations, Set<RunKey> refused)

@@ -74,15 +74,31 @@ abstract sealed class JournalSession implements AutoCloseable permits H2Session,
    * faster than {@link #begin}, which may then follow for what is left. Each append is plain, of
    * another run and of this worker's epoch.
    *
-   * @return the runs whose appends were written, as {@link #begin} and a judgement of each would
-   *     have done; of the others nothing was
+   * @return the appends that were written, as {@link #begin} and a judgement of each would have
+   *     done; of the others nothing was
    */
-  final Set<RunKey> advance(List<Operation.AppendEvents> appends, Worker of) throws SQLException {
+  final List<Operation.AppendEvents> advance(List<Operation.AppendEvents> appends, Worker of)
+      throws SQLException {
     worker = of;
     return advance(appends);
   }
 
-  abstract Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException;
+  abstract List<Operation.AppendEvents> advance(List<Operation.AppendEvents> appends)
+      throws SQLException;
+
+  /**
+   * Goes on with runs that are taken for new ones, under keys that nobody has, where that is faster
+   * than to look for them: {@link #findRun} and {@link #findKey} find what this transaction has
+   * created, and {@link #send} returns all runs that are not new, or that the fence refuses.
+   *
+   * @return false where it would not be faster, and nothing was begun
+   */
+  final boolean beginUnseen(Worker of) throws SQLException {
+    worker = of;
+    return beginUnseen();
+  }
+
+  abstract boolean beginUnseen() throws SQLException;
 
   /** Who writes in the open transaction. */
   final Worker worker() {

@@ -9,6 +9,7 @@ import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.FlowEvent.SignalReceived;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.NewRun;
+import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.RunResumed;
 import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunEvent.StepStarted;
@@ -21,6 +22,7 @@ import dev.warpwright.run.Standing;
 import dev.warpwright.run.Writer;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -98,6 +100,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     return List.of();
   }
 
+  /** The run that nobody owns any more once it is done. */
+  Optional<RunKey> frees() {
+    return Optional.empty();
+  }
+
   /** Performs it and keeps the verdict for {@link #acknowledge}. */
   final void judge(JournalSession session) throws SQLException {
     verdict = perform(session);
@@ -158,13 +165,19 @@ abstract sealed class Operation<T extends @Nullable Object> {
     final RunKey run;
 
     private OfRun(RunKey run) {
-      this(run, Stream.empty());
+      super(List.of(run));
+      this.run = run;
     }
 
     /** Of one run, which other runs of its scope may have to do with. */
-    private OfRun(RunKey run, Stream<String> others) {
-      super(Stream.concat(Stream.of(run), others.map(id -> new RunKey(run.scope(), id))).toList());
+    private OfRun(RunKey run, Collection<String> others) {
+      super(others.isEmpty() ? List.of(run) : and(run, others));
       this.run = run;
+    }
+
+    private static List<RunKey> and(RunKey run, Collection<String> others) {
+      return Stream.concat(Stream.of(run), others.stream().map(id -> new RunKey(run.scope(), id)))
+          .toList();
     }
 
     @Override
@@ -290,8 +303,9 @@ abstract sealed class Operation<T extends @Nullable Object> {
       super(
           log.getFirst().run(),
           Stream.concat(
-              parent((RunStarted) log.getFirst().event(), standing).stream(),
-              standing.children().stream()));
+                  parent((RunStarted) log.getFirst().event(), standing).stream(),
+                  standing.children().stream())
+              .toList());
       this.started = (RunStarted) log.getFirst().event();
       this.standing = standing;
       this.events = log.stream().map(EventRow::of).toList();
@@ -371,22 +385,31 @@ abstract sealed class Operation<T extends @Nullable Object> {
     private final long bytes;
 
     AppendEvents(Append append, long appendId) {
-      super(
-          append.run(),
-          Stream.of(
-                  append.parent().stream(),
-                  append.continuedAs().stream(),
-                  append.standing().children().stream())
-              .flatMap(others -> others));
+      super(append.run(), others(append));
       this.append = append;
       this.timeNanos = Times.nanos(append.time());
       this.appendId = appendId;
-      long[] sequence = {append.expectedSequence()};
-      this.events =
-          append.events().stream()
-              .map(event -> EventRow.of(++sequence[0], event, timeNanos))
-              .toList();
-      this.bytes = events.stream().mapToLong(EventRow::bytes).sum();
+      List<EventRow> rows = new ArrayList<>(append.events().size());
+      long size = 0;
+      for (RunEvent event : append.events()) {
+        EventRow row = EventRow.of(append.expectedSequence() + rows.size() + 1, event, timeNanos);
+        rows.add(row);
+        size += row.bytes();
+      }
+      this.events = List.copyOf(rows);
+      this.bytes = size;
+    }
+
+    /** The other runs that it has to do with. */
+    private static List<String> others(Append append) {
+      Set<String> children = append.standing().children();
+      if (append.parent().isEmpty() && append.continuedAs().isEmpty() && children.isEmpty()) {
+        return List.of();
+      }
+      List<String> others = new ArrayList<>(children);
+      append.parent().ifPresent(others::add);
+      append.continuedAs().ifPresent(others::add);
+      return others;
     }
 
     @Override
@@ -449,8 +472,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
         return conflict(
             "A signal of the run " + run + " is not there or was consumed; nothing was written.");
       }
-      session.update(
-          run, row, row.advanced(events.size(), standing.get(), timeNanos, isProgress()));
+      session.update(run, row, row.advanced(append, standing.get(), timeNanos, isProgress()));
       for (EventRow event : events) {
         session.addEvent(row.id(), event, writer, appendId);
       }
@@ -502,6 +524,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
       }
       boolean there = unread.values().stream().anyMatch(standing.signals()::contains);
       return Optional.of(there ? standing.dueAt(append.time()) : standing);
+    }
+
+    @Override
+    Optional<RunKey> frees() {
+      return append.handsBack() ? Optional.of(run) : Optional.empty();
     }
 
     /** Whether it is an owner's progress that has nothing to do with signals, as nearly all are. */
@@ -630,7 +657,8 @@ abstract sealed class Operation<T extends @Nullable Object> {
         session.update(found.run(), found.row(), found.row().claimedBy(owner));
         taken.add(new DueRuns.Taken(found.run(), found.agentId(), owner));
       }
-      due = new DueRuns(taken, session.nextDue(agentIds, nowNanos));
+      boolean moreDue = taken.size() == limit; // which is reason enough to ask again
+      due = new DueRuns(taken, moreDue ? Optional.empty() : session.nextDue(agentIds, nowNanos));
       return new Verdict.Done<>(due);
     }
 
@@ -689,6 +717,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
     @Override
     int events() {
       return 0;
+    }
+
+    @Override
+    Optional<RunKey> frees() {
+      return Optional.of(run);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.warpwright.store.jdbc;
 
+import dev.warpwright.run.Append;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunStatus;
@@ -11,6 +12,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -49,6 +51,9 @@ final class PostgresSession extends JournalSession {
   private static final int MAX_ROUNDS = 5;
 
   private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
+
+  /** What it takes at most to free some runs of a store whose lease has ended. */
+  private static final long MOMENT_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
   private static final String RUN_COLUMNS =
       "id, sequence, status, due_nanos, updated_nanos, worker, owner, owner_epoch, claims, problem,"
@@ -89,9 +94,20 @@ final class PostgresSession extends JournalSession {
           + " AND r.id <> ALL (?::bigint[]) ORDER BY r.ready_nanos, r.run_id LIMIT ?"
           + " FOR NO KEY UPDATE SKIP LOCKED) run ORDER BY run.due_nanos, run.run_id LIMIT ?";
 
+  /**
+   * In how long a run becomes due, or another store's lease ends, which may leave runs that are;
+   * those of one that has ended are being freed, and looked for again in a moment.
+   */
   private static final String NEXT_DUE =
-      "SELECT MIN(run.ready_nanos) - "
+      "SELECT LEAST(MIN(run.ready_nanos) - "
           + LeaseTable.NOW_NANOS
+          + ", (SELECT MIN(CASE WHEN lease_until >= "
+          + LeaseTable.NOW_MILLIS
+          + " THEN (lease_until - "
+          + LeaseTable.NOW_MILLIS
+          + " + 1) * 1000000 ELSE "
+          + MOMENT_NANOS
+          + " END) FROM ww_worker WHERE id <> ? AND (lease_until IS NOT NULL OR NOT freed)))"
           + " FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL"
           + " (SELECT r.ready_nanos FROM ww_run r"
           + " WHERE r.agent_id = wanted.agent_id AND r.ready_nanos > "
@@ -111,20 +127,21 @@ final class PostgresSession extends JournalSession {
           + LeaseTable.NOW_MILLIS
           + ")) ORDER BY r.due_nanos, r.run_id LIMIT ?";
 
+  /** Fences too, by an epoch that is null if that was done before. */
   private static final String INSERT_RUNS =
-      "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key, status,"
-          + " sequence, due_nanos, worker, owner, owner_epoch, created_nanos, updated_nanos,"
-          + " claims, problem, signals)"
-          + " SELECT x.tenant, x.user_id, x.namespace, x.run_id, x.agent_id, x.key, x.status,"
-          + " x.sequence, NULLIF(x.due_nanos, "
+      "WITH fence AS MATERIALIZED (SELECT 1 FROM ww_worker WHERE id = ? AND epoch = COALESCE(?,"
+          + " epoch) FOR KEY SHARE) INSERT INTO ww_run (tenant, user_id, namespace, run_id,"
+          + " agent_id, idempotency_key, status, sequence, due_nanos, worker, owner, owner_epoch,"
+          + " created_nanos, updated_nanos, claims, problem, signals) SELECT x.tenant, x.user_id,"
+          + " x.namespace, x.run_id, x.agent_id, x.key, x.status, x.sequence, NULLIF(x.due_nanos, "
           + NEVER
           + "), x.worker, x.owner, x.owner_epoch, x.created_nanos, x.updated_nanos, x.claims,"
-          + " x.problem, x.signals FROM unnest(?::text[], ?::text[], ?::text[], ?::text[],"
-          + " ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[],"
-          + " ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS x (tenant,"
-          + " user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos, worker,"
-          + " owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals) ON"
-          + " CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
+          + " x.problem, x.signals FROM fence CROSS JOIN unnest(?::text[], ?::text[], ?::text[],"
+          + " ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[],"
+          + " ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS"
+          + " x (tenant, user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos,"
+          + " worker, owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals)"
+          + " ON CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
 
   private static final String EVENT_COLUMNS =
       "run, sequence, append_id, type, version, writer, epoch, time_nanos, codec, body";
@@ -160,10 +177,13 @@ final class PostgresSession extends JournalSession {
           + " moved AS (UPDATE ww_run r SET sequence = x.sequence, status = x.status,"
           + " due_nanos = NULLIF(x.due_nanos, "
           + NEVER
-          + "), updated_nanos = x.time_nanos, claims = 0, problem = NULL, signals = NULL"
+          + "), updated_nanos = x.time_nanos, claims = 0, problem = NULL, signals = NULL,"
+          + " worker = CASE WHEN x.freed = 0 THEN r.worker END,"
+          + " owner = CASE WHEN x.freed = 0 THEN r.owner END,"
+          + " owner_epoch = CASE WHEN x.freed = 0 THEN r.owner_epoch ELSE 0 END"
           + " FROM fence CROSS JOIN unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::text[],"
-          + " ?::bigint[], ?::bigint[], ?::text[])"
-          + " AS x (id, expected, sequence, status, due_nanos, time_nanos, owner)"
+          + " ?::bigint[], ?::bigint[], ?::text[], ?::int[])"
+          + " AS x (id, expected, sequence, status, due_nanos, time_nanos, owner, freed)"
           + " WHERE r.id = x.id AND r.sequence = x.expected AND r.updated_nanos <= x.time_nanos"
           + " AND r.owner = x.owner AND (r.worker = ? AND r.owner_epoch = ?) IS TRUE"
           + " RETURNING r.id),"
@@ -228,6 +248,7 @@ final class PostgresSession extends JournalSession {
   private final List<Note> notes = new ArrayList<>();
   private final Set<Long> deleted = new HashSet<>();
   private long provisionalId;
+  private boolean unseen; // whether nothing was read or locked of it
 
   /** A run as this transaction has it. */
   private static final class Slot {
@@ -286,41 +307,57 @@ final class PostgresSession extends JournalSession {
   }
 
   @Override
-  Set<RunKey> advance(List<Operation.AppendEvents> appends) throws SQLException {
+  List<Operation.AppendEvents> advance(List<Operation.AppendEvents> appends) throws SQLException {
     clear();
-    List<Operation.AppendEvents> known =
-        appends.stream()
-            .filter(append -> driven().containsKey(append.run))
-            .sorted(Comparator.comparingLong(append -> idOf(append.run)))
-            .toList();
-    if (known.isEmpty()) {
-      return Set.of();
+    List<Advance> known = new ArrayList<>(appends.size());
+    for (Operation.AppendEvents append : appends) {
+      Long run = driven().get(append.run);
+      if (run != null) {
+        known.add(new Advance(run, append));
+      }
     }
-    for (Operation.AppendEvents append : known) {
-      long run = idOf(append.run);
-      append.events.forEach(event -> addEvent(run, event, append.append.writer(), append.appendId));
+    if (known.isEmpty()) {
+      return List.of();
+    }
+    known.sort(Comparator.comparingLong(Advance::run));
+    for (Advance each : known) {
+      for (EventRow event : each.append.events) {
+        addEvent(each.run, event, each.request().writer(), each.append.appendId);
+      }
     }
     advance.setString(1, worker().id());
     advance.setLong(2, worker().epoch());
-    setLongs(advance, 3, known, append -> idOf(append.run));
-    setLongs(advance, 4, known, append -> append.append.expectedSequence());
-    setLongs(advance, 5, known, append -> append.events.getLast().sequence);
-    setTexts(advance, 6, known, append -> append.append.standing().status().name());
+    setLongs(advance, 3, known, Advance::run);
+    setLongs(advance, 4, known, each -> each.request().expectedSequence());
+    setLongs(advance, 5, known, each -> each.append.events.getLast().sequence);
+    setTexts(advance, 6, known, each -> each.request().standing().status().name());
     setLongs(
-        advance,
-        7,
-        known,
-        append -> append.append.standing().due().map(Times::nanos).orElse(NEVER));
-    setLongs(advance, 8, known, append -> append.timeNanos);
-    setTexts(advance, 9, known, append -> append.append.writer().name());
-    advance.setString(10, worker().id());
-    advance.setLong(11, worker().epoch());
-    setEvents(advance, 12, Map.of());
+        advance, 7, known, each -> each.request().standing().due().map(Times::nanos).orElse(NEVER));
+    setLongs(advance, 8, known, each -> each.append.timeNanos);
+    setTexts(advance, 9, known, each -> each.request().writer().name());
+    setInts(advance, 10, known, each -> each.request().handsBack() ? 1 : 0);
+    advance.setString(11, worker().id());
+    advance.setLong(12, worker().epoch());
+    setEvents(advance, 13, Map.of());
     events.clear();
     return readAdvanced(known);
   }
 
-  private Set<RunKey> readAdvanced(List<Operation.AppendEvents> appends) throws SQLException {
+  @Override
+  boolean beginUnseen() {
+    clear();
+    unseen = true;
+    return true;
+  }
+
+  /** An append to a run whose internal id is known. */
+  private record Advance(long run, Operation.AppendEvents append) {
+    Append request() {
+      return append.append;
+    }
+  }
+
+  private List<Operation.AppendEvents> readAdvanced(List<Advance> appends) throws SQLException {
     Set<Long> moved = new HashSet<>();
     try (ResultSet row = advance.executeQuery()) {
       while (row.next()) {
@@ -332,14 +369,16 @@ final class PostgresSession extends JournalSession {
       }
       connection.rollback(); // a log has an event that its row does not know of
     }
-    return appends.stream()
-        .map(append -> append.run)
-        .filter(run -> moved.contains(idOf(run)))
-        .collect(Collectors.toSet());
-  }
-
-  private long idOf(RunKey run) {
-    return Objects.requireNonNull(driven.get(run), "id");
+    List<Operation.AppendEvents> written = new ArrayList<>(moved.size());
+    for (Advance each : appends) {
+      if (moved.contains(each.run)) {
+        written.add(each.append);
+        if (each.request().handsBack()) {
+          driven().remove(each.append.run);
+        }
+      }
+    }
+    return written;
   }
 
   private Map<RunKey, Long> driven() {
@@ -543,7 +582,8 @@ final class PostgresSession extends JournalSession {
   @Override
   Optional<Duration> nextDue(Set<String> agentIds, long nowNanos) throws SQLException {
     try (PreparedStatement find = connection.prepareStatement(NEXT_DUE)) {
-      find.setArray(1, connection.createArrayOf("text", agentIds.toArray()));
+      find.setString(1, worker().id());
+      find.setArray(2, connection.createArrayOf("text", agentIds.toArray()));
       try (ResultSet row = find.executeQuery()) {
         row.next();
         return Optional.ofNullable(row.getObject(1, Long.class)).map(Duration::ofNanos);
@@ -676,21 +716,23 @@ final class PostgresSession extends JournalSession {
       return lost;
     }
     List<Slot> rows = runs.stream().map(this::slot).toList();
-    setScopes(insertRuns, 1, runs, RunKey::scope);
-    setTexts(insertRuns, 4, runs, RunKey::runId);
-    setTexts(insertRuns, 5, rows, slot -> origin(slot).agentId());
-    setTexts(insertRuns, 6, rows, slot -> origin(slot).idempotencyKey());
-    setTexts(insertRuns, 7, rows, slot -> slot.row.status().name());
-    setLongs(insertRuns, 8, rows, slot -> slot.row.sequence());
-    setLongs(insertRuns, 9, rows, PostgresSession::dueNanos);
-    setTexts(insertRuns, 10, rows, slot -> slot.worker);
-    setTexts(insertRuns, 11, rows, PostgresSession::ownerName);
-    setLongs(insertRuns, 12, rows, PostgresSession::ownerEpoch);
-    setLongs(insertRuns, 13, rows, slot -> origin(slot).createdNanos());
-    setLongs(insertRuns, 14, rows, slot -> slot.row.updatedNanos());
-    setInts(insertRuns, 15, rows, slot -> slot.row.claims());
-    setTexts(insertRuns, 16, rows, slot -> slot.row.problem());
-    setTexts(insertRuns, 17, rows, slot -> slot.row.signals());
+    insertRuns.setString(1, worker().id());
+    insertRuns.setObject(2, unseen ? worker().epoch() : null, Types.BIGINT);
+    setScopes(insertRuns, 3, runs, RunKey::scope);
+    setTexts(insertRuns, 6, runs, RunKey::runId);
+    setTexts(insertRuns, 7, rows, slot -> origin(slot).agentId());
+    setTexts(insertRuns, 8, rows, slot -> origin(slot).idempotencyKey());
+    setTexts(insertRuns, 9, rows, slot -> slot.row.status().name());
+    setLongs(insertRuns, 10, rows, slot -> slot.row.sequence());
+    setLongs(insertRuns, 11, rows, PostgresSession::dueNanos);
+    setTexts(insertRuns, 12, rows, slot -> slot.worker);
+    setTexts(insertRuns, 13, rows, PostgresSession::ownerName);
+    setLongs(insertRuns, 14, rows, PostgresSession::ownerEpoch);
+    setLongs(insertRuns, 15, rows, slot -> origin(slot).createdNanos());
+    setLongs(insertRuns, 16, rows, slot -> slot.row.updatedNanos());
+    setInts(insertRuns, 17, rows, slot -> slot.row.claims());
+    setTexts(insertRuns, 18, rows, slot -> slot.row.problem());
+    setTexts(insertRuns, 19, rows, slot -> slot.row.signals());
     try (ResultSet row = insertRuns.executeQuery()) {
       while (row.next()) {
         RunKey run = ListQuery.readKey(row, 2);
@@ -836,6 +878,7 @@ final class PostgresSession extends JournalSession {
     notes.clear();
     deleted.clear();
     provisionalId = 0;
+    unseen = false;
   }
 
   /** A commit is on the disk before anybody sees it. */

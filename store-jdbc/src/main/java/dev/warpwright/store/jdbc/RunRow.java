@@ -2,6 +2,7 @@ package dev.warpwright.store.jdbc;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.warpwright.run.Append;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Standing;
@@ -144,16 +145,16 @@ record RunRow(
   }
 
   /** After an append; progress of a driver forgets its failures. */
-  RunRow advanced(int events, Standing standing, long timeNanos, boolean progress) {
+  RunRow advanced(Append append, Standing standing, long timeNanos, boolean progress) {
     return new RunRow(
         id,
-        sequence + events,
+        sequence + append.events().size(),
         standing.status(),
         nanos(standing),
         encode(standing),
         timeNanos,
-        owner,
-        ownership,
+        append.handsBack() ? null : owner,
+        append.handsBack() ? Ownership.NONE : ownership,
         progress ? 0 : claims,
         progress ? null : problem);
   }
