@@ -43,6 +43,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -756,8 +757,9 @@ public final class RunState {
    */
   public Standing standing() {
     boolean waits = status == RunStatus.WAITING;
-    Optional<FlowJournal> waiting =
-        flow.filter(journal -> waits || status == RunStatus.WAITING_APPROVAL);
+    if (!waits && status != RunStatus.WAITING_APPROVAL) {
+      return new Standing(status, due(), Set.of(), Set.of());
+    }
     Stream<String> children =
         calls.stream()
             .filter(call -> waits && call.awaitsChild())
@@ -765,8 +767,8 @@ public final class RunState {
     return new Standing(
         status,
         due(),
-        waiting.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet()),
-        Stream.concat(waiting.stream().flatMap(FlowJournal::awaitedChildren), children)
+        flow.stream().flatMap(FlowJournal::awaitedSignals).collect(Collectors.toSet()),
+        Stream.concat(flow.stream().flatMap(FlowJournal::awaitedChildren), children)
             .collect(Collectors.toSet()));
   }
 
