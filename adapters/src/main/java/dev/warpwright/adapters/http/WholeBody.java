@@ -34,7 +34,7 @@ final class WholeBody implements BodySubscriber<ReceivedBody>, Closeable {
    */
   WholeBody(long announced, int maxBytes) {
     this.maxBytes = maxBytes;
-    this.bytes = new byte[(int) Math.clamp(announced, 0, Math.min(maxBytes, MOST_IN_ADVANCE))];
+    this.bytes = new byte[Math.clamp(announced, 0, Math.min(maxBytes, MOST_IN_ADVANCE))];
   }
 
   @Override
