@@ -77,6 +77,7 @@ public final class Agent {
   private final Optional<Reasoning> reasoning;
   private final Map<String, Json> providerOptions;
   private final Set<Capability> requiredCapabilities;
+  private volatile @Nullable Map<String, String> fingerprint; // made when it is asked for
 
   private Agent(Builder builder) {
     this.id = builder.id;
@@ -114,6 +115,16 @@ public final class Agent {
   private static ObjectRequest<?> asked(JsonType<?> type, ObjectMode mode, Route route) {
     GenerateRequest none = GenerateRequest.builder(route, List.of()).build();
     return ObjectRequest.builder(type, none).mode(mode).build();
+  }
+
+  /** The agent's own parts of the fingerprint of a request. */
+  Map<String, String> fingerprint() {
+    Map<String, String> made = fingerprint;
+    if (made == null) {
+      made = Fingerprint.of(this);
+      fingerprint = made;
+    }
+    return made;
   }
 
   /**

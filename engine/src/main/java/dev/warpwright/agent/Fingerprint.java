@@ -13,6 +13,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.run.RunState;
 import dev.warpwright.tool.Tool;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,11 +27,27 @@ final class Fingerprint {
   private Fingerprint() {}
 
   static Map<String, String> of(AgentRequest request) {
-    Agent agent = request.agent();
+    Map<String, String> parts = new TreeMap<>(request.agent().fingerprint());
+    parts.put("messages", digest(request.messages().stream().map(Fingerprint::plain).toList()));
+    request
+        .handoff()
+        .ifPresent(
+            given -> {
+              parts.put("handoff", digest(List.of(given.id(), given.from().runId())));
+              parts.put(
+                  "handoffMessages",
+                  digest(given.messages().stream().map(Fingerprint::plain).toList()));
+            });
+    return parts;
+  }
+
+  /**
+   * The parts that are the same for all requests to an agent; {@link Agent#fingerprint} keeps them.
+   */
+  static Map<String, String> of(Agent agent) {
     Map<String, String> parts = new TreeMap<>();
     parts.put("agent", digest(List.of(agent.id(), agent.version())));
     parts.put("instructions", digest(agent.instructions().map(List::of).orElse(List.of())));
-    parts.put("messages", digest(request.messages().stream().map(Fingerprint::plain).toList()));
     parts.put("tools", digest(agent.tools().tools().stream().map(Fingerprint::plain).toList()));
     parts.put(
         "targets", digest(agent.route().candidates().stream().map(Object::toString).toList()));
@@ -45,16 +62,7 @@ final class Fingerprint {
                 agent.temperature().toString(),
                 agent.maxTokens().toString())));
     addOptional(parts, agent);
-    request
-        .handoff()
-        .ifPresent(
-            given -> {
-              parts.put("handoff", digest(List.of(given.id(), given.from().runId())));
-              parts.put(
-                  "handoffMessages",
-                  digest(given.messages().stream().map(Fingerprint::plain).toList()));
-            });
-    return parts;
+    return Collections.unmodifiableMap(parts);
   }
 
   /**

@@ -172,6 +172,16 @@ public final class StrictJson {
   }
 
   /**
+   * Writes a tree as {@link #write} does, in UTF-8.
+   *
+   * @param node the tree
+   * @return the bytes
+   */
+  public static byte[] bytes(JsonNode node) {
+    return LENIENT_KEYS.writeValueAsBytes(clean(node));
+  }
+
+  /**
    * Writes a tree with the members of every object sorted by key, so that equal values give equal
    * texts.
    *

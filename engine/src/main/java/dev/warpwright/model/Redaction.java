@@ -96,6 +96,9 @@ public final class Redaction {
    * @return the text without them; the same string if there are none
    */
   public static String redact(String text) {
+    if (isOneWord(text)) {
+      return WELL_KNOWN_KEY.matcher(text).replaceAll(REPLACEMENT); // as all else needs more
+    }
     String result = redactFields(text);
     result = USER_INFO.matcher(result).replaceAll("$1" + REPLACEMENT);
     result = URL_PARAMETER.matcher(result).replaceAll("$1$2" + REPLACEMENT);
@@ -105,6 +108,18 @@ public final class Redaction {
     result = BASIC_TOKEN.matcher(result).replaceAll("$1$2" + REPLACEMENT);
     result = WELL_KNOWN_KEY.matcher(result).replaceAll(REPLACEMENT);
     return result.equals(text) ? text : result;
+  }
+
+  /** Whether it is made of letters, digits, hyphens, underscores and dots, as ids are. */
+  private static boolean isOneWord(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+      if (!letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.') {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

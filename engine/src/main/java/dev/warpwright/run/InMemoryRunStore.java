@@ -73,8 +73,9 @@ final class InMemoryRunStore implements RunStore {
     }
 
     boolean hasAwaitedSignal() {
-      return unread.values().stream()
-          .anyMatch(signal -> standing.signals().contains(signal.name()));
+      return !unread.isEmpty()
+          && unread.values().stream()
+              .anyMatch(signal -> standing.signals().contains(signal.name()));
     }
 
     /** Whether a driver may take it up now that nobody owns it. */
@@ -224,9 +225,10 @@ final class InMemoryRunStore implements RunStore {
 
   /** Whether a child run has ended that the run awaits. Under the lock. */
   private boolean hasAwaitedEnd(RunKey key, Standing standing) {
-    return standing.children().stream()
-        .map(child -> runs.get(new RunKey(key.scope(), child)))
-        .anyMatch(child -> child != null && child.standing.hasEnded());
+    return !standing.children().isEmpty()
+        && standing.children().stream()
+            .map(child -> runs.get(new RunKey(key.scope(), child)))
+            .anyMatch(child -> child != null && child.standing.hasEnded());
   }
 
   /** Makes a parent due that awaits the end of the run. Under the lock. */

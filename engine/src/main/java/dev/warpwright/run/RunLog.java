@@ -431,7 +431,10 @@ public final class RunLog {
    * @throws LimitExceededException if it would
    */
   static void requireRoom(RunState state, List<RunEvent> added) {
-    long growth = added.stream().mapToLong(state::growth).sum();
+    long growth = 0;
+    for (RunEvent event : added) {
+      growth += state.growth(event);
+    }
     if (growth > 0) {
       requireFits(state.bytes() + growth, state.maxBytes());
     }

@@ -123,7 +123,11 @@ final class StateSize {
   }
 
   private static long of(Message message) {
-    return message.parts().stream().mapToLong(StateSize::of).sum();
+    long bytes = 0;
+    for (Part part : message.parts()) {
+      bytes += of(part);
+    }
+    return bytes;
   }
 
   private static long of(Part part) {

@@ -311,8 +311,8 @@ public final class Tool {
     final JsonType<I> input;
     private final MethodHandles.Lookup lookup;
     private final ToolFunction<? super I> function;
-    private final BiPredicate<? super I, ? super ToolCaller> enabled;
-    private final Predicate<? super I> approval;
+    private final @Nullable BiPredicate<? super I, ? super ToolCaller> enabled; // else always
+    private final @Nullable Predicate<? super I> approval; // else never
     private final @Nullable Function<? super I, String> key;
     private final @Nullable Reconciler<? super I> reconciler;
     private final List<Guardrail> outputGuardrails;
@@ -331,11 +331,11 @@ public final class Tool {
     }
 
     boolean isEnabled(Json json, ToolCaller caller) {
-      return enabled.test(input.read(json), caller);
+      return enabled == null || enabled.test(input.read(json), caller);
     }
 
     boolean requiresApproval(Json json) {
-      return approval.test(input.read(json));
+      return approval != null && approval.test(input.read(json));
     }
 
     Optional<String> ownKey(Json json) {
@@ -423,8 +423,8 @@ public final class Tool {
     private String version = "1";
     private @Nullable Duration timeout;
     private @Nullable Duration approvalExpiry;
-    private BiPredicate<? super I, ? super ToolCaller> enabled = (any, caller) -> true;
-    private Predicate<? super I> approval = any -> false;
+    private @Nullable BiPredicate<? super I, ? super ToolCaller> enabled;
+    private @Nullable Predicate<? super I> approval;
     private @Nullable Function<? super I, String> key;
     private @Nullable Reconciler<? super I> reconciler;
     private List<Guardrail> inputGuardrails = List.of();

@@ -19,7 +19,6 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -80,7 +79,7 @@ final class ConverseRequest {
   /** The body of a request, UTF-8. */
   static byte[] body(String modelId, ModelCall call) {
     ObjectNode body = new ConverseRequest(modelId, call).write();
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return StrictJson.bytes(body);
   }
 
   /**

@@ -16,7 +16,6 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -64,8 +63,7 @@ final class GeminiRequest {
 
   /** The body of a request, UTF-8; whether the answer is streamed, the path says. */
   static byte[] body(String modelId, ModelCall call) {
-    return StrictJson.write(new GeminiRequest(modelId, call).write())
-        .getBytes(StandardCharsets.UTF_8);
+    return StrictJson.bytes(new GeminiRequest(modelId, call).write());
   }
 
   private ObjectNode write() {

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** An adapter's way to its provider: where, with which headers, and how it fails. Thread-safe. */
 public final class Connection implements AutoCloseable {
@@ -18,6 +19,7 @@ public final class Connection implements AutoCloseable {
   private final Failures failures;
   private final JsonExchange exchange;
   private final StreamExchange streams;
+  private volatile @Nullable Place last; // to which most calls go again
 
   Connection(
       Endpoint endpoint,
@@ -67,7 +69,7 @@ public final class Connection implements AutoCloseable {
    */
   public <T> T post(String path, byte[] body, JsonExchange.Reader<T> reader)
       throws InterruptedException {
-    URI uri = endpoint.resolve(path);
+    URI uri = resolve(path);
     return authorized(uri, body, all -> exchange.post(uri, all, body, reader));
   }
 
@@ -87,7 +89,7 @@ public final class Connection implements AutoCloseable {
   public <T> T stream(
       String path, byte[] body, BodyType expected, StreamExchange.Opening<T> opening)
       throws InterruptedException {
-    URI uri = endpoint.resolve(path);
+    URI uri = resolve(path);
     return authorized(uri, body, all -> streams.post(uri, all, body, expected, opening));
   }
 
@@ -103,17 +105,33 @@ public final class Connection implements AutoCloseable {
       throw failures.notSent(refusal.get(), null);
     }
     Map<String, String> proof = authorization.headers(uri, headers, body);
-    Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-    all.putAll(headers);
-    all.putAll(proof); // what it was made for must arrive
     try {
-      return sending.send(all);
+      return sending.send(headers.isEmpty() ? proof : together(proof));
     } catch (ProviderException e) {
       if (e.status() == UNAUTHORIZED) {
         authorization.refused(proof);
       }
       throw e;
     }
+  }
+
+  private Map<String, String> together(Map<String, String> proof) {
+    Map<String, String> all = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    all.putAll(headers);
+    all.putAll(proof); // what it was made for must arrive
+    return all;
+  }
+
+  /** A path and what it becomes. */
+  private record Place(String path, URI uri) {}
+
+  private URI resolve(String path) {
+    Place place = last;
+    if (place == null || !place.path().equals(path)) {
+      place = new Place(path, endpoint.resolve(path));
+      last = place;
+    }
+    return place.uri();
   }
 
   /**

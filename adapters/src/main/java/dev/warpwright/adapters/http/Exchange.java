@@ -54,7 +54,7 @@ final class Exchange {
       throws InterruptedException {
     HttpRequest request = request(uri, headers, body, expected);
     try (Transport.Lease lease = lease()) {
-      HeldBody held = new HeldBody();
+      HeldBody held = new HeldBody(head -> whole(head, expected));
       try {
         HttpResponse<ReceivedBody> response = send(lease, request, held);
         requireAnswer(response, expected);
@@ -101,7 +101,7 @@ final class Exchange {
       if (isNoHttp(e)) {
         lease.spoil();
       }
-      throw broken(e, false);
+      throw broken(e, held.isOpened());
     } catch (RuntimeException e) {
       lease.spoil(); // a content length that is no number ends here
       throw failures.notSent("The HTTP client refused the request.", e);
@@ -116,6 +116,24 @@ final class Exchange {
       }
     }
     return false;
+  }
+
+  /** An answer in JSON is of no use before it is complete; all else is read as far as wanted. */
+  private @Nullable WholeBody whole(HttpResponse.ResponseInfo head, BodyType expected) {
+    HttpHeaders headers = head.headers();
+    long announced = announced(headers);
+    return expected == BodyType.JSON
+            && head.statusCode() >= 200
+            && head.statusCode() < 300
+            && announced <= maxBodyBytes
+            && otherType(headers, expected).isEmpty()
+        ? new WholeBody(announced, maxBodyBytes)
+        : null;
+  }
+
+  /** How long the body is by its headers; 0 if they do not say. */
+  private static long announced(HttpHeaders headers) {
+    return headers.firstValueAsLong("content-length").orElse(0);
   }
 
   private void requireAnswer(HttpResponse<ReceivedBody> response, BodyType expected)
@@ -133,11 +151,11 @@ final class Exchange {
           status,
           null);
     }
-    Optional<String> otherType = contentType(headers).filter(type -> !expected.matches(type));
+    Optional<String> otherType = otherType(headers, expected);
     if (otherType.isPresent()) {
       throw wrongType(otherType.get(), expected, response);
     }
-    if (headers.firstValueAsLong("content-length").orElse(0) > maxBodyBytes) {
+    if (announced(headers) > maxBodyBytes) {
       throw tooLong(headers);
     }
   }
@@ -179,10 +197,19 @@ final class Exchange {
         : failures.otherBody(errorBody(response.body()), what, response.headers());
   }
 
-  /** The type without its parameters, in lower case, made harmless for a message. */
-  private static Optional<String> contentType(HttpHeaders headers) {
-    return headers
-        .firstValue("content-type")
+  /**
+   * A type that is not the expected one, without its parameters, in lower case, made harmless for a
+   * message.
+   */
+  private static Optional<String> otherType(HttpHeaders headers, BodyType expected) {
+    Optional<String> given = headers.firstValue("content-type");
+    return given.isEmpty() || given.get().equals(expected.accept())
+        ? Optional.empty()
+        : contentType(given.get()).filter(type -> !expected.matches(type));
+  }
+
+  private static Optional<String> contentType(String given) {
+    return Optional.of(given)
         .map(value -> value.split(";", 2)[0].strip().toLowerCase(Locale.ROOT))
         .filter(type -> !type.isEmpty())
         .map(type -> type.length() <= 100 ? type : type.substring(0, 100))

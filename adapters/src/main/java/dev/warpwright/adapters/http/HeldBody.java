@@ -1,49 +1,75 @@
 package dev.warpwright.adapters.http;
 
+import java.io.Closeable;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.http.HttpResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out the body as a stream and remembers it.
+ * Hands out the body and remembers it.
  *
  * <p>An interrupt may hit {@code send} in the moment in which the headers arrive: then the caller
- * gets no response, and the JDK nobody who closes it. So the stream is noted where it is made, and
+ * gets no response, and the JDK nobody who closes it. So the body is noted where it is made, and
  * {@link #release()} closes it, or whichever comes after it.
  */
 final class HeldBody implements HttpResponse.BodyHandler<ReceivedBody> {
-  private @Nullable InputStream stream; // guarded by this
+  private final Form form;
+  private @Nullable Closeable body; // guarded by this
   private boolean released; // guarded by this
 
+  /** How a body is received, which its head decides. */
+  @FunctionalInterface
+  interface Form {
+    /** Receives it whole; null if it is to be read while it comes. */
+    @Nullable WholeBody of(HttpResponse.ResponseInfo head);
+  }
+
+  HeldBody(Form form) {
+    this.form = form;
+  }
+
   @Override
-  public HttpResponse.BodySubscriber<ReceivedBody> apply(HttpResponse.ResponseInfo response) {
+  public HttpResponse.BodySubscriber<ReceivedBody> apply(HttpResponse.ResponseInfo head) {
+    WholeBody whole = form.of(head);
+    if (whole != null) {
+      hold(whole);
+      return whole;
+    }
     HttpResponse.BodySubscriber<ReceivedBody> subscriber = ReceivedBody.subscriber();
-    subscriber.getBody().thenAccept(opened -> close(swap(opened))); // complete from the start
+    subscriber.getBody().thenAccept(this::hold); // complete from the start
     return subscriber;
   }
 
   void release() {
-    InputStream opened;
+    Closeable opened;
     synchronized (this) {
       released = true;
-      opened = stream;
-      stream = null;
+      opened = body;
+      body = null;
     }
     close(opened);
   }
 
-  /** Holds the stream and returns the one to close: the one before it, or itself if too late. */
-  private synchronized @Nullable InputStream swap(InputStream opened) {
+  private void hold(Closeable opened) {
+    close(swap(opened));
+  }
+
+  /** Whether headers have come. */
+  synchronized boolean isOpened() {
+    return body != null;
+  }
+
+  /** Holds the body and returns the one to close: the one before it, or itself if too late. */
+  private synchronized @Nullable Closeable swap(Closeable opened) {
     if (released) {
       return opened;
     }
-    InputStream before = stream;
-    stream = opened;
+    Closeable before = body;
+    body = opened;
     return before;
   }
 
-  private static void close(@Nullable InputStream opened) {
+  private static void close(@Nullable Closeable opened) {
     if (opened == null) {
       return;
     }

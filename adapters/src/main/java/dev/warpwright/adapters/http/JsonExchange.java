@@ -119,7 +119,7 @@ public final class JsonExchange {
   private byte[] body(HttpResponse<ReceivedBody> response) throws InterruptedException {
     byte[] body;
     try {
-      body = response.body().readNBytes(exchange.maxBodyBytes() + 1);
+      body = response.body().whole(exchange.maxBodyBytes());
     } catch (IOException e) {
       throw exchange.broken(e, true);
     }

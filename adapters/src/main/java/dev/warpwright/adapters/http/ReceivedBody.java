@@ -1,5 +1,6 @@
 package dev.warpwright.adapters.http;
 
+import java.io.ByteArrayInputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,10 +22,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReceivedBody extends FilterInputStream {
   private final CountDownLatch ended = new CountDownLatch(1);
+  private final byte @Nullable [] whole; // if it was received so
   private volatile @Nullable Throwable failure; // set before the end of the bytes is
 
   private ReceivedBody(InputStream bytes) {
     super(bytes);
+    this.whole = null;
+  }
+
+  /** A body that has come to its end, which may be too early. */
+  ReceivedBody(byte[] bytes, @Nullable Throwable failure) {
+    super(new ByteArrayInputStream(bytes));
+    this.whole = bytes;
+    this.failure = failure;
+    ended.countDown();
   }
 
   /** Receives one body, which can be read from the start. */
@@ -44,6 +55,15 @@ final class ReceivedBody extends FilterInputStream {
     int read = in.read(bytes, offset, length);
     requireWholeAt(read);
     return read;
+  }
+
+  /** All of it if it is within the bound, else one byte more than that. Nobody else reads it. */
+  byte[] whole(int maxBytes) throws IOException {
+    if (whole == null) {
+      return readNBytes(maxBytes + 1);
+    }
+    requireWholeAt(-1);
+    return whole;
   }
 
   private void requireWholeAt(int read) throws IOException {

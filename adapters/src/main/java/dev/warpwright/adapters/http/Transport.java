@@ -55,10 +55,7 @@ public final class Transport implements AutoCloseable {
           "connectTimeout must be more than 0, but is " + connectTimeout + ".");
     }
     ThreadFactory threads =
-        Thread.ofVirtual()
-            .name("warpwright-http-", 0)
-            .inheritInheritableThreadLocals(false)
-            .factory();
+        Thread.ofVirtual().name("warpwright-http").inheritInheritableThreadLocals(false).factory();
     return own(
         () ->
             HttpClient.newBuilder()

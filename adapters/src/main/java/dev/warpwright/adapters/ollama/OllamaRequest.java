@@ -15,7 +15,6 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -72,7 +71,7 @@ final class OllamaRequest {
   }
 
   private static byte[] utf8(ObjectNode body) {
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return StrictJson.bytes(body);
   }
 
   private ObjectNode write() {

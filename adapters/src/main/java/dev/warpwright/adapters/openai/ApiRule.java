@@ -3,7 +3,6 @@ package dev.warpwright.adapters.openai;
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.ModelTrait;
 import dev.warpwright.adapters.wire.RequestRules;
-import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Reasoning;
 import java.util.Optional;
@@ -52,7 +51,7 @@ enum ApiRule {
           call.maxTokens().isPresent()
               || call.output().isPresent()
               || call.reasoning().orElse(null) instanceof Reasoning.ByBudget
-              || options(call).has("thinking_budget")
+              || RequestRules.readOptions(call).has("thinking_budget")
               || facts.has(ModelTrait.REASONING_BUDGET_REQUIRED)
               || (streamed && !call.tools().isEmpty());
       return needsChat && !needsResponses(call, facts) ? Api.CHAT : Api.RESPONSES;
@@ -118,15 +117,11 @@ enum ApiRule {
   }
 
   private static boolean offersHostedTools(ModelCall call) {
-    for (JsonNode tool : options(call).path("tools")) {
+    for (JsonNode tool : RequestRules.readOptions(call).path("tools")) {
       if (!tool.path("type").asString("").equals("function")) {
         return true;
       }
     }
     return false;
-  }
-
-  private static JsonNode options(ModelCall call) {
-    return StrictJson.read(call.providerOptions().text());
   }
 }

@@ -1,6 +1,7 @@
 package dev.warpwright.adapters.wire;
 
 import dev.warpwright.json.StrictJson;
+import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Part;
@@ -9,6 +10,7 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import java.math.BigDecimal;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What every request writer checks before anything is sent. Pure. */
@@ -39,10 +41,23 @@ public final class RequestRules {
    * @throws ProviderException if they are no object
    */
   public static ObjectNode providerOptions(ModelCall call) {
-    if (StrictJson.read(call.providerOptions().text()) instanceof ObjectNode options) {
+    if (readOptions(call) instanceof ObjectNode options) {
       return options;
     }
     throw refused("Provider options must be a JSON object.");
+  }
+
+  /**
+   * The provider options, to look at.
+   *
+   * @param call what is asked
+   * @return a new tree of the call's provider options, whatever they are
+   */
+  public static JsonNode readOptions(ModelCall call) {
+    Json options = call.providerOptions();
+    return options.equals(Json.EMPTY_OBJECT)
+        ? StrictJson.mapper().createObjectNode()
+        : StrictJson.read(options.text());
   }
 
   /**

@@ -17,7 +17,6 @@ import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.ToolSpec;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -79,7 +78,7 @@ final class MessagesRequest {
   }
 
   private static byte[] utf8(ObjectNode body) {
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return StrictJson.bytes(body);
   }
 
   private ObjectNode write(MessagesService service, Thinking byDefault) {

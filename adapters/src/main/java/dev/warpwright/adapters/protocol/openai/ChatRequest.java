@@ -9,7 +9,6 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolSpec;
-import java.nio.charset.StandardCharsets;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.BooleanNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -56,7 +55,7 @@ record ChatRequest(ChatDialect dialect, String modelId, ModelFacts facts) {
   }
 
   private static byte[] utf8(ObjectNode body) {
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return StrictJson.bytes(body);
   }
 
   private ObjectNode members(ModelCall call) {

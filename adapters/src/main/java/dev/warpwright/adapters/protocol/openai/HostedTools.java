@@ -1,6 +1,6 @@
 package dev.warpwright.adapters.protocol.openai;
 
-import dev.warpwright.json.StrictJson;
+import dev.warpwright.adapters.wire.RequestRules;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ProviderException;
 import java.util.Set;
@@ -51,7 +51,7 @@ final class HostedTools {
 
   /** Whether a call offers a tool that the provider runs and that may change something. */
   static boolean mayAct(ModelCall call) {
-    return offersEffects(StrictJson.read(call.providerOptions().text()).path("tools"));
+    return offersEffects(RequestRules.readOptions(call).path("tools"));
   }
 
   private static boolean offersEffects(JsonNode tools) {

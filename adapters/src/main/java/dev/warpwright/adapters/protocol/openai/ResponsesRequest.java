@@ -10,7 +10,6 @@ import dev.warpwright.model.OutputFormat;
 import dev.warpwright.model.Reasoning.Effort;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.model.ToolSpec;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -55,7 +54,7 @@ record ResponsesRequest(ResponsesDialect dialect, String modelId, ModelFacts fac
   }
 
   private static byte[] utf8(ObjectNode body) {
-    return StrictJson.write(body).getBytes(StandardCharsets.UTF_8);
+    return StrictJson.bytes(body);
   }
 
   private ObjectNode members(ModelCall call) {
