@@ -171,7 +171,7 @@ final class AttemptThreadTest {
     FutureTask<GenerateResult> call = new FutureTask<>(() -> gateway.generate(request(A, B)));
     Thread caller = Thread.ofPlatform().daemon().start(call);
 
-    assertEquals("at last", call.get(10, TimeUnit.SECONDS).text());
+    assertEquals("at last", call.get(60, TimeUnit.SECONDS).text());
 
     assertEquals(6, porter.asking.size());
     assertEquals(1, Set.copyOf(porter.asking).size());
@@ -188,7 +188,7 @@ final class AttemptThreadTest {
     FutureTask<GenerateResult> call = new FutureTask<>(() -> gateway.generate(request(A, B)));
     Thread caller = Thread.ofPlatform().daemon().start(call);
 
-    assertEquals("Hello.", call.get(10, TimeUnit.SECONDS).text());
+    assertEquals("Hello.", call.get(60, TimeUnit.SECONDS).text());
 
     assertEquals(Set.of(caller), Set.copyOf(porter.asking));
     assertSame(caller, asked.get());

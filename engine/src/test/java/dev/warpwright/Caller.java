@@ -68,7 +68,7 @@ final class Caller<T> {
   /** What the call returned, within 10 s of real time. */
   T get() throws Exception {
     try {
-      return future.get(10, TimeUnit.SECONDS);
+      return future.get(60, TimeUnit.SECONDS);
     } catch (TimeoutException e) {
       AssertionError stuck = new AssertionError("the caller has not come back within 10 s");
       stuck.setStackTrace(thread.getStackTrace());

@@ -94,7 +94,7 @@ final class Spine implements AfterEachCallback {
   }
 
   static void await(String what, CountDownLatch latch) throws InterruptedException {
-    assertTrue(latch.await(10, TimeUnit.SECONDS), "waited 10 s for " + what);
+    assertTrue(latch.await(60, TimeUnit.SECONDS), "waited 10 s for " + what);
   }
 
   /** Waits through interrupts, as a stubborn tool does. */

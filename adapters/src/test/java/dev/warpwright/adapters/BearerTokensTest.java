@@ -124,7 +124,7 @@ final class BearerTokensTest {
     threads.forEach(BearerTokensTest::awaitParked);
     gate.countDown();
     for (FutureTask<String> caller : callers) {
-      assertEquals("Bearer token-1", caller.get(10, TimeUnit.SECONDS));
+      assertEquals("Bearer token-1", caller.get(60, TimeUnit.SECONDS));
     }
     assertEquals(1, fetched.get());
   }
@@ -152,7 +152,7 @@ final class BearerTokensTest {
     gate.countDown();
     for (FutureTask<String> caller : callers) {
       Throwable failed =
-          assertThrows(ExecutionException.class, () -> caller.get(10, TimeUnit.SECONDS)).getCause();
+          assertThrows(ExecutionException.class, () -> caller.get(60, TimeUnit.SECONDS)).getCause();
       assertEquals(ProviderException.Kind.CONNECT, ((ProviderException) failed).kind());
       assertFalse(failed.getCause().toString().contains("s3cr3t"), failed.getCause().toString());
     }
@@ -192,9 +192,9 @@ final class BearerTokensTest {
     FutureTask<String> waiter = start(() -> header(tokens), threads);
     awaitParked(threads.get(1));
     threads.getFirst().interrupt();
-    assertEquals("Bearer good", waiter.get(10, TimeUnit.SECONDS));
+    assertEquals("Bearer good", waiter.get(60, TimeUnit.SECONDS));
     Throwable end =
-        assertThrows(ExecutionException.class, () -> leader.get(10, TimeUnit.SECONDS)).getCause();
+        assertThrows(ExecutionException.class, () -> leader.get(60, TimeUnit.SECONDS)).getCause();
     assertEquals(InterruptedException.class, end.getClass());
     assertEquals(2, fetched.get());
   }
@@ -222,9 +222,9 @@ final class BearerTokensTest {
     FutureTask<String> waiter = start(() -> header(tokens), threads);
     awaitParked(threads.get(1));
     threads.getFirst().interrupt();
-    assertEquals("Bearer good", waiter.get(10, TimeUnit.SECONDS));
+    assertEquals("Bearer good", waiter.get(60, TimeUnit.SECONDS));
     Throwable end =
-        assertThrows(ExecutionException.class, () -> leader.get(10, TimeUnit.SECONDS)).getCause();
+        assertThrows(ExecutionException.class, () -> leader.get(60, TimeUnit.SECONDS)).getCause();
     assertEquals(InterruptedException.class, end.getClass());
   }
 
@@ -270,9 +270,9 @@ final class BearerTokensTest {
     FutureTask<String> waiter = start(() -> header(tokens), threads);
     awaitParked(threads.get(1));
     threads.get(1).interrupt();
-    assertThrows(ExecutionException.class, () -> waiter.get(10, TimeUnit.SECONDS));
+    assertThrows(ExecutionException.class, () -> waiter.get(60, TimeUnit.SECONDS));
     gate.countDown();
-    assertEquals("Bearer token-1", leader.get(10, TimeUnit.SECONDS));
+    assertEquals("Bearer token-1", leader.get(60, TimeUnit.SECONDS));
   }
 
   @Test

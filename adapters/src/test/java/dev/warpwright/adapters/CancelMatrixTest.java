@@ -271,7 +271,7 @@ final class CancelMatrixTest {
         seen = Optional.of(seen(number, cancelledAt));
       }
       readOn.countDown();
-      checkEnd(reading.get(10, TimeUnit.SECONDS));
+      checkEnd(reading.get(60, TimeUnit.SECONDS));
       if (stream != null) {
         stream.close();
       }
@@ -287,7 +287,7 @@ final class CancelMatrixTest {
       if (cell.phase == Phase.BEFORE_FIRST_EVENT) {
         until("the headers", () -> server.openStreams() == 1);
       } else if (cell.phase.isShown()) {
-        assertTrue(shown.await(10, TimeUnit.SECONDS));
+        assertTrue(shown.await(60, TimeUnit.SECONDS));
       }
     }
 
@@ -311,7 +311,7 @@ final class CancelMatrixTest {
         return Optional.empty();
       }
       if (cell.phase != Phase.SLOW_READER) {
-        reading.get(10, TimeUnit.SECONDS);
+        reading.get(60, TimeUnit.SECONDS);
         server.awaitOpenConnections(0, PATIENCE);
         if (server.requests() < number) {
           return Optional.empty();

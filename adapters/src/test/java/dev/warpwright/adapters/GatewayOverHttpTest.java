@@ -134,7 +134,7 @@ final class GatewayOverHttpTest {
         long cancelled = System.nanoTime();
         caller.interrupt();
 
-        assertTrue(call.get(10, TimeUnit.SECONDS), "the interrupt flag is set again");
+        assertTrue(call.get(60, TimeUnit.SECONDS), "the interrupt flag is set again");
         seen = server.awaitClose(round + 1, PATIENCE).after(cancelled);
         if (seen.compareTo(SEEN_WITHIN) <= 0) {
           return;

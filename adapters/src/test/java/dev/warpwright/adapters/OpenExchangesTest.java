@@ -78,7 +78,7 @@ final class OpenExchangesTest {
 
       callers.forEach(Thread::interrupt);
       for (FutureTask<?> call : calls) {
-        call.get(10, TimeUnit.SECONDS);
+        call.get(60, TimeUnit.SECONDS);
       }
       assertEquals(0, anthropic.openExchanges());
       assertEquals(0, responses.openExchanges());

@@ -136,7 +136,7 @@ final class SilenceMatrixTest {
           time.advance(LIMIT);
           server.awaitClose(number, PATIENCE);
         }
-        GenerateResult result = asking.get(10, TimeUnit.SECONDS);
+        GenerateResult result = asking.get(60, TimeUnit.SECONDS);
 
         assertEquals("The other one.", result.text());
         List<ReasonCode> expected = before(cell);

@@ -112,7 +112,7 @@ public abstract class LanguageModelContract {
     Thread.ofVirtual().start(elsewhere);
 
     assertEquals(before, subject.model().capabilities());
-    assertEquals(before, elsewhere.get(10, TimeUnit.SECONDS));
+    assertEquals(before, elsewhere.get(60, TimeUnit.SECONDS));
   }
 
   @Test
@@ -122,7 +122,7 @@ public abstract class LanguageModelContract {
     for (Thread.Builder builder : List.of(Thread.ofPlatform().daemon(), Thread.ofVirtual())) {
       FutureTask<String> answer = new FutureTask<>(() -> ask(subject, "Hello.").message().text());
       builder.start(answer);
-      assertEquals("Hello.", answer.get(10, TimeUnit.SECONDS));
+      assertEquals("Hello.", answer.get(60, TimeUnit.SECONDS));
     }
   }
 
@@ -185,7 +185,7 @@ public abstract class LanguageModelContract {
 
       caller.interrupt();
 
-      assertFalse(call.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
+      assertFalse(call.get(60, TimeUnit.SECONDS), "the flag is clear when it is thrown");
       assertEquals(before + 1, subject.received().getAsLong(), "it is not made again");
     }
   }
@@ -204,7 +204,7 @@ public abstract class LanguageModelContract {
 
     Thread.ofVirtual().start(call);
 
-    assertFalse(call.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
+    assertFalse(call.get(60, TimeUnit.SECONDS), "the flag is clear when it is thrown");
   }
 
   /** What a caller does that may be interrupted. */
@@ -265,12 +265,12 @@ public abstract class LanguageModelContract {
       String text = "Round " + round;
       Interrupted caller =
           new Interrupted(() -> assertEquals(text, ask(subject, text).message().text()));
-      assertTrue(caller.ready.await(10, TimeUnit.SECONDS), "seed " + seed);
+      assertTrue(caller.ready.await(60, TimeUnit.SECONDS), "seed " + seed);
       spin(random.nextInt(200_000));
       caller.interrupt();
 
-      var _ = caller.call.get(10, TimeUnit.SECONDS);
-      assertEquals("Leave me alone.", undisturbed.get(10, TimeUnit.SECONDS), "seed " + seed);
+      var _ = caller.call.get(60, TimeUnit.SECONDS);
+      assertEquals("Leave me alone.", undisturbed.get(60, TimeUnit.SECONDS), "seed " + seed);
     }
   }
 

@@ -127,7 +127,7 @@ public abstract class StreamingModelContract extends LanguageModelContract {
                     .text();
               });
       builder.start(stream);
-      assertEquals(WORDS, stream.get(10, TimeUnit.SECONDS));
+      assertEquals(WORDS, stream.get(60, TimeUnit.SECONDS));
     }
   }
 
@@ -177,7 +177,7 @@ public abstract class StreamingModelContract extends LanguageModelContract {
                       told.add(event);
                     }));
     Thread.ofVirtual().start(slow);
-    assertTrue(telling.await(10, TimeUnit.SECONDS));
+    assertTrue(telling.await(60, TimeUnit.SECONDS));
 
     for (int i = 0; i < 20; i++) {
       assertEquals("Hello.", stream(subject, "Hello.", _ -> {}).message().text());
@@ -186,7 +186,7 @@ public abstract class StreamingModelContract extends LanguageModelContract {
     assertFalse(slow.isDone());
     goOn.countDown();
 
-    assertEquals(WORDS, slow.get(10, TimeUnit.SECONDS).message().text());
+    assertEquals(WORDS, slow.get(60, TimeUnit.SECONDS).message().text());
     assertEquals(WORDS, text(told));
   }
 
@@ -266,12 +266,12 @@ public abstract class StreamingModelContract extends LanguageModelContract {
       CountDownLatch told = new CountDownLatch(1);
       FutureTask<Boolean> stream = interrupted(subject, onText(told::countDown));
       Thread caller = builder.start(stream);
-      assertTrue(told.await(10, TimeUnit.SECONDS));
+      assertTrue(told.await(60, TimeUnit.SECONDS));
       assertEquals(1, openExchanges(subject));
 
       caller.interrupt();
 
-      assertFalse(stream.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
+      assertFalse(stream.get(60, TimeUnit.SECONDS), "the flag is clear when it is thrown");
       requireClosed(subject, 1);
     }
   }
@@ -289,11 +289,11 @@ public abstract class StreamingModelContract extends LanguageModelContract {
               new CountDownLatch(1).await();
             });
     Thread caller = Thread.ofVirtual().start(stream);
-    assertTrue(telling.await(10, TimeUnit.SECONDS));
+    assertTrue(telling.await(60, TimeUnit.SECONDS));
 
     caller.interrupt();
 
-    assertFalse(stream.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
+    assertFalse(stream.get(60, TimeUnit.SECONDS), "the flag is clear when it is thrown");
     requireClosed(subject, 1);
   }
 
@@ -307,7 +307,7 @@ public abstract class StreamingModelContract extends LanguageModelContract {
 
     caller.interrupt();
 
-    assertFalse(stream.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
+    assertFalse(stream.get(60, TimeUnit.SECONDS), "the flag is clear when it is thrown");
     requireClosed(subject, 1);
   }
 
@@ -326,7 +326,7 @@ public abstract class StreamingModelContract extends LanguageModelContract {
 
     Thread.ofVirtual().start(stream);
 
-    assertFalse(stream.get(10, TimeUnit.SECONDS), "the flag is clear when it is thrown");
+    assertFalse(stream.get(60, TimeUnit.SECONDS), "the flag is clear when it is thrown");
     assertEquals(List.of(), told);
     assertEquals(0, openExchanges(subject));
   }
@@ -350,12 +350,12 @@ public abstract class StreamingModelContract extends LanguageModelContract {
                 assertEquals(WORDS, text);
                 assertEquals(WORDS, text(told));
               });
-      assertTrue(caller.ready.await(10, TimeUnit.SECONDS), "seed " + seed);
+      assertTrue(caller.ready.await(60, TimeUnit.SECONDS), "seed " + seed);
       spin(random.nextInt(400_000));
       caller.interrupt();
 
-      var _ = caller.call.get(10, TimeUnit.SECONDS);
-      assertEquals("Leave me alone.", undisturbed.get(10, TimeUnit.SECONDS), "seed " + seed);
+      var _ = caller.call.get(60, TimeUnit.SECONDS);
+      assertEquals("Leave me alone.", undisturbed.get(60, TimeUnit.SECONDS), "seed " + seed);
       assertEquals(0, openExchanges(subject), "seed " + seed);
     }
   }

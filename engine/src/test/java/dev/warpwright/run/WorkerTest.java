@@ -576,7 +576,7 @@ final class WorkerTest {
     }
 
     T result() throws Exception {
-      return task.get(10, TimeUnit.SECONDS);
+      return task.get(60, TimeUnit.SECONDS);
     }
   }
 }

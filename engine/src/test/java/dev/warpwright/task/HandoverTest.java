@@ -92,7 +92,7 @@ class HandoverTest {
     Thread caller = Thread.ofPlatform().daemon().start(call);
     TaskFixture.await("the body", running);
     caller.interrupt();
-    assertTrue(call.get(10, TimeUnit.SECONDS));
+    assertTrue(call.get(60, TimeUnit.SECONDS));
   }
 
   @Test
@@ -184,6 +184,6 @@ class HandoverTest {
             });
     Thread.ofPlatform().daemon().start(call);
     fixture.advanceOnceParked(50);
-    assertEquals(new Success<>("after it"), call.get(10, TimeUnit.SECONDS));
+    assertEquals(new Success<>("after it"), call.get(60, TimeUnit.SECONDS));
   }
 }

@@ -57,14 +57,14 @@ final class TaskFixture implements AfterEachCallback {
   }
 
   static void await(String what, CountDownLatch latch) throws InterruptedException {
-    assertTrue(latch.await(10, TimeUnit.SECONDS), "waited 10 s for " + what);
+    assertTrue(latch.await(60, TimeUnit.SECONDS), "waited 60 s for " + what);
   }
 
   /** For what has no latch, such as a thread's last step. */
   static void until(String what, BooleanSupplier condition) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
-      assertTrue(System.nanoTime() - start < 10_000_000_000L, "waited 10 s for " + what);
+      assertTrue(System.nanoTime() - start < 60_000_000_000L, "waited 60 s for " + what);
       LockSupport.parkNanos(50_000);
     }
   }

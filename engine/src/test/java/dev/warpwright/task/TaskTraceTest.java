@@ -337,20 +337,20 @@ class TaskTraceTest {
 
   @Test
   void a_record_keeps_no_value_no_failure_and_no_body_alive() {
-    TaskScope scope = tree.openRecorded("operation", "op", NEVER);
-    List<WeakReference<Object>> dead = new ArrayList<>();
-    dead.add(callWith(scope, new Object()));
-    dead.add(forkWith(scope, new Object()));
-    dead.add(failWith(scope, new IOException()));
-    scope.join();
-    TaskFixture.until(
-        "the garbage collector",
-        () -> {
-          System.gc();
-          return dead.stream().allMatch(reference -> reference.get() == null);
-        });
-    assertEquals(3, traceOf(scope).children().size());
-    scope.close();
+    try (TaskScope scope = tree.openRecorded("operation", "op", NEVER)) {
+      List<WeakReference<Object>> dead = new ArrayList<>();
+      dead.add(callWith(scope, new Object()));
+      dead.add(forkWith(scope, new Object()));
+      dead.add(failWith(scope, new IOException()));
+      scope.join();
+      TaskFixture.until(
+          "the garbage collector",
+          () -> {
+            System.gc();
+            return dead.stream().allMatch(reference -> reference.get() == null);
+          });
+      assertEquals(3, traceOf(scope).children().size());
+    }
   }
 
   private static WeakReference<Object> callWith(TaskScope scope, Object value) {

@@ -89,7 +89,7 @@ final class LeakCheckTest {
     Gateway gateway = impatient.watch(gateway(model));
     FutureTask<?> call = new FutureTask<>(() -> gateway.generate(request()));
     Thread.ofVirtual().start(call);
-    assertTrue(model.called.await(10, TimeUnit.SECONDS));
+    assertTrue(model.called.await(60, TimeUnit.SECONDS));
 
     List<String> lines = failure(impatient).lines().map(String::strip).toList();
 
@@ -105,7 +105,7 @@ final class LeakCheckTest {
     Gateway gateway = impatient.watch(gateway(model));
     FutureTask<?> call = new FutureTask<>(() -> gateway.generate(request()));
     Thread.ofVirtual().start(call);
-    assertTrue(model.called.await(10, TimeUnit.SECONDS));
+    assertTrue(model.called.await(60, TimeUnit.SECONDS));
     while (!call.isDone()) {
       time.advance(Duration.ofMinutes(1));
       Thread.onSpinWait();

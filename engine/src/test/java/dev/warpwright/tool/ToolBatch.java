@@ -120,7 +120,7 @@ final class ToolBatch implements AfterEachCallback {
 
   static <T> T get(FutureTask<T> future) throws Exception {
     try {
-      return future.get(10, TimeUnit.SECONDS);
+      return future.get(60, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw new AssertionError(e.getCause());
     }
@@ -134,7 +134,7 @@ final class ToolBatch implements AfterEachCallback {
   }
 
   static void await(CountDownLatch latch) throws InterruptedException {
-    assertTrue(latch.await(10, TimeUnit.SECONDS), "waited 10 s");
+    assertTrue(latch.await(60, TimeUnit.SECONDS), "waited 10 s");
   }
 
   static void awaitStubbornly(CountDownLatch gate) {

@@ -57,7 +57,7 @@ final class ToolRunnerTest {
         tool(
                 EffectClass.PURE,
                 (input, context) -> {
-                  all.await(10, TimeUnit.SECONDS); // broken unless all three run together
+                  all.await(60, TimeUnit.SECONDS); // broken unless all three run together
                   if (input.text().equals("c")) {
                     last.countDown();
                   } else {
@@ -95,7 +95,7 @@ final class ToolRunnerTest {
                 (input, context) -> {
                   seen.add(now.incrementAndGet());
                   if (first.getAndDecrement() > 0) {
-                    full.await(10, TimeUnit.SECONDS); // as many as allowed do run together
+                    full.await(60, TimeUnit.SECONDS); // as many as allowed do run together
                   }
                   now.decrementAndGet();
                   return input.text();

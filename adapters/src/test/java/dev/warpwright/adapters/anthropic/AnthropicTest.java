@@ -370,10 +370,10 @@ final class AnthropicTest {
                         InterruptedException.class, () -> claude.model("m").generate(hi()));
                     interrupted.countDown();
                   });
-      assertTrue(arrived.await(10, TimeUnit.SECONDS));
+      assertTrue(arrived.await(60, TimeUnit.SECONDS));
       caller.interrupt();
       close.await();
-      assertTrue(interrupted.await(10, TimeUnit.SECONDS));
+      assertTrue(interrupted.await(60, TimeUnit.SECONDS));
     }
   }
 

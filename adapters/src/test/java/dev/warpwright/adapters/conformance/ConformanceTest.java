@@ -518,7 +518,7 @@ final class ConformanceTest {
 
       runner.interrupt();
 
-      run.get(10, TimeUnit.SECONDS);
+      run.get(60, TimeUnit.SECONDS);
       assertEquals(0, played.adapter().openExchanges());
       assertEquals(1, played.server().requests());
     }

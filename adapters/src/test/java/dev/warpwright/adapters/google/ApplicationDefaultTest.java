@@ -100,7 +100,7 @@ final class ApplicationDefaultTest {
     arrived.await();
     thread.interrupt();
     ExecutionException end =
-        assertThrows(ExecutionException.class, () -> fetch.get(10, TimeUnit.SECONDS));
+        assertThrows(ExecutionException.class, () -> fetch.get(60, TimeUnit.SECONDS));
     assertEquals(InterruptedException.class, end.getCause().getClass());
     gate.countDown();
   }

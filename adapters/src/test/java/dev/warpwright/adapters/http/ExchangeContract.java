@@ -172,7 +172,7 @@ abstract class ExchangeContract {
                 c.awaitClose(close);
               })) {
         Caller caller = new Caller(() -> post(exchange, server.uri()));
-        assertTrue(stalled.await(10, TimeUnit.SECONDS));
+        assertTrue(stalled.await(60, TimeUnit.SECONDS));
         caller.awaitWaiting();
         long interrupted = System.nanoTime();
         caller.thread.interrupt();
@@ -494,7 +494,7 @@ abstract class ExchangeContract {
               c.awaitClose(close);
             })) {
       Caller caller = new Caller(() -> post(exchange, server.uri()));
-      assertTrue(stalled.await(10, TimeUnit.SECONDS));
+      assertTrue(stalled.await(60, TimeUnit.SECONDS));
       transport.close();
       close.await();
       ProviderException failure = assertInstanceOf(ProviderException.class, caller.outcome());

@@ -176,7 +176,7 @@ public final class RawServer implements AutoCloseable {
      * System.nanoTime.
      */
     public long await() throws InterruptedException {
-      if (!seen.await(10, TimeUnit.SECONDS)) {
+      if (!seen.await(60, TimeUnit.SECONDS)) {
         throw new AssertionError("The server never saw the connection close.");
       }
       return nanoTime;

@@ -110,7 +110,7 @@ class ReceivedBodyTest {
         Thread.onSpinWait();
       }
       open.close();
-      assertThrows(ExecutionException.class, () -> blocked.get(10, TimeUnit.SECONDS));
+      assertThrows(ExecutionException.class, () -> blocked.get(60, TimeUnit.SECONDS));
       close.await();
     }
   }

@@ -96,7 +96,7 @@ final class StreamExchangeTest extends ExchangeContract {
         new RawServer(
             c -> {
               c.write(OPEN + chunk("first"));
-              assertTrue(seen.await(10, TimeUnit.SECONDS));
+              assertTrue(seen.await(60, TimeUnit.SECONDS));
               c.write(chunk("second") + "0\r\n\r\n");
             })) {
       Kept kept =
@@ -177,7 +177,7 @@ final class StreamExchangeTest extends ExchangeContract {
             new RawServer(
                 c -> {
                   c.write(CHUNKED);
-                  assertTrue(read.await(10, TimeUnit.SECONDS)); // a reset discards what was not
+                  assertTrue(read.await(60, TimeUnit.SECONDS)); // a reset discards what was not
                   c.reset();
                 })) {
       assertTrue(post(endless.uri(), new Kept(_ -> true)).startsWith("x"));
@@ -232,7 +232,7 @@ final class StreamExchangeTest extends ExchangeContract {
                           return "ended";
                         }
                       }));
-      assertTrue(reading.await(10, TimeUnit.SECONDS));
+      assertTrue(reading.await(60, TimeUnit.SECONDS));
       caller.thread.interrupt();
       assertInstanceOf(InterruptedException.class, caller.outcome());
       close.await();
@@ -279,7 +279,7 @@ final class StreamExchangeTest extends ExchangeContract {
                 return false;
               });
       Caller caller = new Caller(() -> post(server.uri(), kept));
-      assertTrue(reading.await(10, TimeUnit.SECONDS));
+      assertTrue(reading.await(60, TimeUnit.SECONDS));
       transport.close();
       ProviderException failure = assertInstanceOf(ProviderException.class, caller.outcome());
       assertEquals("The adapter was closed.", failure.getMessage());

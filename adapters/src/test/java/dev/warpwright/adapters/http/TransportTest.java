@@ -180,7 +180,7 @@ final class TransportTest {
 
       release.countDown();
 
-      assertEquals("{\"a\":1}", call.get(10, TimeUnit.SECONDS));
+      assertEquals("{\"a\":1}", call.get(60, TimeUnit.SECONDS));
       awaitCloses(6);
       assertEquals("{\"a\":1}", post(exchange, healthy.uri()));
       assertEquals(7, made.get());
@@ -208,7 +208,7 @@ final class TransportTest {
         failing.add(callers.submit(() -> post(exchange, server.uri())));
       }
       for (Future<String> call : failing) {
-        assertThrows(Exception.class, () -> call.get(10, TimeUnit.SECONDS));
+        assertThrows(Exception.class, () -> call.get(60, TimeUnit.SECONDS));
       }
       awaitCloses(calls);
       assertEquals("{\"a\":1}", post(exchange, healthy.uri()));
@@ -235,7 +235,7 @@ final class TransportTest {
       release.countDown();
 
       for (Future<String> call : calls) {
-        assertEquals("{\"a\":1}", call.get(10, TimeUnit.SECONDS));
+        assertEquals("{\"a\":1}", call.get(60, TimeUnit.SECONDS));
       }
       awaitCloses(rounds);
       assertEquals("{\"a\":1}", post(exchange, healthy.uri()));
@@ -254,7 +254,7 @@ final class TransportTest {
       transport.close();
       awaitCloses(1);
       Throwable failure =
-          assertThrows(Exception.class, () -> call.get(10, TimeUnit.SECONDS)).getCause();
+          assertThrows(Exception.class, () -> call.get(60, TimeUnit.SECONDS)).getCause();
       assertEquals(
           "The adapter was closed.",
           assertInstanceOf(ProviderException.class, failure).getMessage());

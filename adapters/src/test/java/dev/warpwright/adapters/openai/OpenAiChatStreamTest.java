@@ -113,9 +113,9 @@ final class OpenAiChatStreamTest {
             new RawServer(
                 c -> {
                   c.write(OPEN + chunk(": ping\n"));
-                  assertTrue(alive.await(10, TimeUnit.SECONDS));
+                  assertTrue(alive.await(60, TimeUnit.SECONDS));
                   c.write(chunk(HELLO));
-                  assertTrue(hello.await(10, TimeUnit.SECONDS));
+                  assertTrue(hello.await(60, TimeUnit.SECONDS));
                   c.write(chunk(STOP) + END);
                 });
         HttpAdapter adapter = adapter(server.uri())) {
@@ -225,7 +225,7 @@ final class OpenAiChatStreamTest {
             new RawServer(
                 c -> {
                   c.write(OPEN + chunk(HELLO));
-                  assertTrue(hello.await(10, TimeUnit.SECONDS));
+                  assertTrue(hello.await(60, TimeUnit.SECONDS));
                   c.reset();
                 });
         HttpAdapter adapter = adapter(server.uri())) {
@@ -297,7 +297,7 @@ final class OpenAiChatStreamTest {
                 });
         HttpAdapter adapter = adapter(server.uri())) {
       Caller caller = new Caller(() -> stream(adapter));
-      assertTrue(stalled.await(10, TimeUnit.SECONDS));
+      assertTrue(stalled.await(60, TimeUnit.SECONDS));
       caller.awaitWaiting();
       caller.thread.interrupt();
       assertInstanceOf(InterruptedException.class, caller.outcome());
@@ -328,7 +328,7 @@ final class OpenAiChatStreamTest {
                         telling.countDown();
                         new CountDownLatch(1).await();
                       }));
-      assertTrue(telling.await(10, TimeUnit.SECONDS));
+      assertTrue(telling.await(60, TimeUnit.SECONDS));
       assertEquals(1, adapter.openExchanges());
       caller.thread.interrupt();
       assertInstanceOf(InterruptedException.class, caller.outcome());

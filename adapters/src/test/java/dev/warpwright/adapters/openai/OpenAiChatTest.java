@@ -352,7 +352,7 @@ final class OpenAiChatTest {
                       outcome.set(
                           assertThrows(
                               InterruptedException.class, () -> openAi.model("m").generate(hi()))));
-      assertTrue(arrived.await(10, TimeUnit.SECONDS));
+      assertTrue(arrived.await(60, TimeUnit.SECONDS));
       caller.interrupt();
       close.await();
       assertTrue(caller.join(Duration.ofSeconds(10)));

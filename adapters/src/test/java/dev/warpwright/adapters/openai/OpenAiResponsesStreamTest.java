@@ -131,12 +131,12 @@ final class OpenAiResponsesStreamTest {
             offered,
             c -> {
               c.write(OPEN + chunk(CREATED));
-              assertTrue(first.await(10, TimeUnit.SECONDS));
+              assertTrue(first.await(60, TimeUnit.SECONDS));
               if (!last.isEmpty()) {
                 c.write(chunk(last));
               }
               // What was not read yet would go with the connection.
-              assertTrue(second.await(10, TimeUnit.SECONDS));
+              assertTrue(second.await(60, TimeUnit.SECONDS));
               c.cut();
             },
             _ -> (first.getCount() > 0 ? first : second).countDown());
@@ -180,7 +180,7 @@ final class OpenAiResponsesStreamTest {
             })) {
       HttpAdapter adapter = OpenAi.builder().api(Api.RESPONSES).baseUrl(server.uri()).build();
       Caller caller = new Caller(() -> stream(adapter, offered, _ -> seen.countDown()));
-      assertTrue(seen.await(10, TimeUnit.SECONDS));
+      assertTrue(seen.await(60, TimeUnit.SECONDS));
       adapter.close();
       ProviderException failure = assertInstanceOf(ProviderException.class, caller.outcome());
       assertEquals(offered.equals("-") ? Kind.OTHER : Kind.TOOL_CALL, failure.kind());

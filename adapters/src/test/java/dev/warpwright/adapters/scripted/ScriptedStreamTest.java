@@ -206,7 +206,7 @@ class ScriptedStreamTest {
       assertEquals(String.join("", expected.subList(0, i + 1)), String.join("", told.events));
       time.advance(Duration.ofSeconds(seconds.get(i)));
     }
-    assertEquals("One two three", stream.get(10, TimeUnit.SECONDS).message().text());
+    assertEquals("One two three", stream.get(60, TimeUnit.SECONDS).message().text());
     assertEquals(String.join("", expected), String.join("", told.events));
   }
 
@@ -229,10 +229,10 @@ class ScriptedStreamTest {
               return Thread.currentThread().isInterrupted();
             });
     Thread caller = Thread.ofVirtual().start(stream);
-    assertTrue(second.await(10, TimeUnit.SECONDS));
+    assertTrue(second.await(60, TimeUnit.SECONDS));
     assertEquals(1, model.running());
     caller.interrupt();
-    assertFalse(stream.get(10, TimeUnit.SECONDS));
+    assertFalse(stream.get(60, TimeUnit.SECONDS));
     assertEquals(0, model.running());
   }
 
@@ -351,9 +351,9 @@ class ScriptedStreamTest {
               return null;
             });
     Thread caller = Thread.ofVirtual().start(stream);
-    assertTrue(third.await(10, TimeUnit.SECONDS));
+    assertTrue(third.await(60, TimeUnit.SECONDS));
     caller.interrupt();
-    stream.get(10, TimeUnit.SECONDS);
+    stream.get(60, TimeUnit.SECONDS);
     assertEquals(List.of("One ", "two ", "three "), told.events);
   }
 
@@ -399,7 +399,7 @@ class ScriptedStreamTest {
       streams.add(stream);
     }
     for (int i = 0; i < streams.size(); i++) {
-      assertEquals("n ".repeat(50) + "Call-" + i, streams.get(i).get(10, TimeUnit.SECONDS));
+      assertEquals("n ".repeat(50) + "Call-" + i, streams.get(i).get(60, TimeUnit.SECONDS));
     }
     model.awaitCalls(200, SOON);
     assertEquals(0, model.running());

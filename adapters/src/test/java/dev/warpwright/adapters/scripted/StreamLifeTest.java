@@ -97,7 +97,7 @@ class StreamLifeTest {
                       // Both are how a client ends here.
                     }
                   });
-      assertTrue(reads.await(10, TimeUnit.SECONDS));
+      assertTrue(reads.await(60, TimeUnit.SECONDS));
       caller.interrupt();
       assertEquals(2, server.awaitClose(1, SOON).events());
       caller.join();
