@@ -14,18 +14,17 @@ import dev.warpwright.task.Task;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An answer that is shown while it comes: one attempt of a stream.
  *
- * <p>The model's thread tells what comes, and waits if the reader is slow. The attempt is held to
- * its limit: as long as nothing is shown, that is the attempt's deadline, then the longest time
- * without a sign of life. Time in which the model's thread waits for the reader counts for neither.
+ * <p>The model's thread tells what comes, and waits if the reader is slow. The operation's thread
+ * waits for the end and holds the attempt to its limit: as long as nothing is shown, that is the
+ * attempt's deadline, then the longest time without a sign of life. Time in which the model's
+ * thread waits for the reader counts for neither.
  *
  * <p>Whether anything was shown decides what a failure means, and the writer decides that: it is
  * closed when the call has ended, also if its thread was left behind, and then nothing comes any
@@ -34,16 +33,11 @@ import org.jspecify.annotations.Nullable;
 final class LiveAnswer implements Delivery, StreamingModel.Events {
 
   /*
-   * Who tells and who holds the attempt to its limit meet in one field, the time of the last sign of
-   * life. While the model's thread tells something, the mark TELLING stands in it, so that the time
-   * at the reader is nobody's silence; the operation's thread, if it finds the mark, waits to be
-   * woken when it goes. Whoever stops the attempt for its silence puts STOPPED in the place of the
-   * very sign that is too old: if anything was told meanwhile, that fails, and it is looked at again.
-   * Nothing is told after STOPPED.
-   *
-   * A model that is sure to end when it is interrupted runs on the operation's own thread. Then it is
-   * the timer that looks: at the latest one time limit of silence after it looked last, so that it
-   * misses none, whenever the first output comes.
+   * The two threads meet in one field, the time of the last sign of life. While the model's thread
+   * tells something, the mark TELLING stands in it, so that the time at the reader is nobody's
+   * silence; the operation's thread, if it finds the mark, waits to be woken when it goes. Whoever stops the attempt for its silence puts STOPPED in the place of the very sign
+   * that is too old: if anything was told meanwhile, that fails, and it is looked at again. Nothing
+   * is told after STOPPED.
    */
   private static final long TELLING = -1;
   private static final long STOPPED = -2;
@@ -59,15 +53,6 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
 
   private static final String TOO_LATE = "too late";
 
-  /** The model was told that nobody waits, and has ended; its thread was not interrupted. */
-  private static final class RefusedException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    RefusedException(InterruptedException refusal) {
-      super(refusal);
-    }
-  }
-
   private final TimeSource time;
   private final Feed.Writer<StreamEvent> writer;
   private final Duration idleTimeout;
@@ -81,9 +66,6 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   private volatile boolean textCame;
   private volatile long firstTextNanoTime; // set before textCame
   private @Nullable TaskScope scope; // set before the model's thread begins
-  private volatile boolean late; // stopped for its own limit
-  private boolean here; // set before; the model's thread is the operation's
-  private boolean refused; // model's thread; it was told that nobody waits
   private boolean torn; // model's thread; something that it told was not shown
   private boolean beginTold; // operation's thread
   private boolean textTold; // operation's thread
@@ -108,74 +90,28 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   @Override
   public Outcome<ModelResponse> call(TaskScope scope, Dispatch dispatch, Runnable onBegin) {
     this.scope = scope;
-    this.here = dispatch.honoursInterrupts() && scope.mayCallHere();
-    Callable<ModelResponse> asking =
-        () -> {
-          onBegin.run();
-          return Answers.stream(dispatch, this);
-        };
-    Outcome<ModelResponse> outcome =
-        here ? runHere(scope, dispatch, asking) : fork(scope, dispatch, asking);
+    Task<ModelResponse> task =
+        scope.fork(
+            "attempt",
+            dispatch.name().toString(),
+            Deadline.never(),
+            () -> {
+              onBegin.run();
+              return Answers.stream(dispatch, this);
+            });
+    boolean late = follow(scope, dispatch, task);
+    scope.join();
     lastSignNanos.set(STOPPED); // for one that was left behind
     shownCount = writer.close();
     shown = shownCount > 0;
     partialUsage = counters;
+    Outcome<ModelResponse> outcome = task.outcome();
     if (shown || outcome instanceof Outcome.Success<ModelResponse>) {
       tellProgress(true);
     }
     return late && outcome instanceof Outcome.Cancelled<ModelResponse>(var _, boolean abandoned)
         ? new Outcome.TimedOut<>(abandoned)
         : outcome;
-  }
-
-  private Outcome<ModelResponse> fork(
-      TaskScope scope, Dispatch dispatch, Callable<ModelResponse> asking) {
-    Task<ModelResponse> task =
-        scope.fork("attempt", dispatch.name().toString(), Deadline.never(), asking);
-    late = follow(scope, dispatch, task);
-    scope.join();
-    return task.outcome();
-  }
-
-  private Outcome<ModelResponse> runHere(
-      TaskScope scope, Dispatch dispatch, Callable<ModelResponse> asking) {
-    Outcome<ModelResponse> outcome =
-        scope.callHere(
-            "attempt", dispatch.name(), () -> limit(dispatch), () -> unlessRefused(asking));
-    return outcome instanceof Outcome.Failure<ModelResponse>(RefusedException refusal)
-        ? late ? new Outcome.Cancelled<>(TOO_LATE, false) : new Outcome.Failure<>(cause(refusal))
-        : outcome;
-  }
-
-  private static Throwable cause(RefusedException refusal) {
-    return Objects.requireNonNull(refusal.getCause());
-  }
-
-  /** A refusal looks like an interrupt to the model, but is none to the thread. */
-  private ModelResponse unlessRefused(Callable<ModelResponse> asking) throws Exception {
-    try {
-      return asking.call();
-    } catch (InterruptedException e) {
-      throw refused && !Thread.currentThread().isInterrupted() ? new RefusedException(e) : e;
-    }
-  }
-
-  /** When to look at the attempt again; passed if it is stopped. On the timer's thread. */
-  private Deadline limit(Dispatch dispatch) {
-    long sign = lastSignNanos.get();
-    Deadline again = Deadline.after(time, idleTimeout);
-    if (sign < 0) {
-      return again;
-    }
-    Deadline due = due(dispatch, sign);
-    if (!due.hasPassed()) {
-      return due.earlier(again);
-    }
-    if (!lastSignNanos.compareAndSet(sign, STOPPED)) {
-      return again;
-    }
-    late = true;
-    return due;
   }
 
   /** Waits for the end; true if the attempt was stopped for its own limit. */
@@ -233,7 +169,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   public void tell(ModelEvent event) throws InterruptedException {
     long before = lastSignNanos.get();
     if (torn || before < 0 || !lastSignNanos.compareAndSet(before, TELLING)) {
-      throw refusal("nobody waits for this answer any more");
+      throw new InterruptedException("nobody waits for this answer any more");
     }
     try {
       take(event);
@@ -243,14 +179,6 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
         wake();
       }
     }
-    if (here) {
-      tellProgress(shown);
-    }
-  }
-
-  private InterruptedException refusal(String why) {
-    refused = true;
-    return new InterruptedException(why);
   }
 
   private void take(ModelEvent event) throws InterruptedException {
@@ -296,7 +224,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
   }
 
   private void wake() {
-    if (scope != null && !here) {
+    if (scope != null) {
       scope.wake();
     }
   }
@@ -307,7 +235,7 @@ final class LiveAnswer implements Delivery, StreamingModel.Events {
    */
   void complete(String whole) throws InterruptedException {
     if (torn) {
-      throw refusal("a part of the answer was not shown");
+      throw new InterruptedException("a part of the answer was not shown");
     }
     if (text.length() == 0) {
       tell(new ModelEvent.Text(whole));

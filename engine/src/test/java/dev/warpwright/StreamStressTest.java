@@ -129,23 +129,16 @@ final class StreamStressTest {
   /** A model that does anything, and tells pieces that say whose they are. */
   private final class Unreliable implements StreamingModel {
     private final String name;
-    private final boolean honoursInterrupts;
     private final AtomicLong seeds;
 
-    Unreliable(String name, boolean honoursInterrupts, long seed) {
+    Unreliable(String name, long seed) {
       this.name = name;
-      this.honoursInterrupts = honoursInterrupts;
       this.seeds = new AtomicLong(seed);
     }
 
     @Override
     public ModelCapabilities capabilities() {
       return ModelCapabilities.TEXT_AND_TOOLS;
-    }
-
-    @Override
-    public boolean honoursInterrupts() {
-      return honoursInterrupts;
     }
 
     @Override
@@ -181,7 +174,7 @@ final class StreamStressTest {
       if (kind < 32) {
         return FakeModel.blocks(call);
       }
-      if (kind < 34 && !honoursInterrupts) {
+      if (kind < 34) {
         Spine.awaitStubbornly(release);
       }
       boolean asks = kind < 50 && call.messages().stream().noneMatch(m -> m.role() == Role.TOOL);
@@ -197,7 +190,7 @@ final class StreamStressTest {
   }
 
   private ProviderAdapter adapter(String name, long seed) {
-    Unreliable model = new Unreliable(name, name.equals("b"), seed);
+    Unreliable model = new Unreliable(name, seed);
     return new ProviderAdapter() {
       @Override
       public LanguageModel model(String id) {

@@ -41,11 +41,11 @@ public interface LanguageModel {
    * of it, and that it leaves the thread as it found it: the interrupt is thrown, or stays set, and
    * thread-locals are as before.
    *
-   * <p>Then {@link #generate}, and {@link StreamingModel#stream}, runs on the operation's own
-   * thread, which for the former is the caller's, and saves a thread per attempt. Whoever declares
-   * this without keeping it keeps callers waiting beyond their deadline: nothing takes the
-   * operation off a thread that does not come back. A model that does not declare it runs on a
-   * thread of its own, which is left behind if it ignores its interrupt.
+   * <p>Then {@link #generate} runs on the operation's own thread, which is the caller's, and saves
+   * a thread per attempt. Whoever declares this without keeping it keeps callers waiting beyond
+   * their deadline: nothing takes the operation off a thread that does not come back. A model that
+   * does not declare it runs on a thread of its own, which is left behind if it ignores its
+   * interrupt.
    *
    * @return false by default; always the same
    */

@@ -1,7 +1,6 @@
 package dev.warpwright.task;
 
 import java.util.concurrent.Callable;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,45 +33,35 @@ class InlineTask<T extends @Nullable Object> extends Fate<T> implements Runnable
    */
 
   private final TaskScope scope;
-  private final @Nullable Supplier<Deadline> limit; // besides the deadline
   private final Thread thread = Thread.currentThread();
-  private volatile @Nullable Alarm alarm;
   private boolean foundInterrupt; // of whoever stopped it; written before its interrupt is sent
 
   InlineTask(TaskScope scope, String kind, Object name, Deadline deadline) {
-    this(scope, kind, name, deadline, null);
-  }
-
-  /** A task with a limit that moves while it runs. */
-  InlineTask(
-      TaskScope scope,
-      String kind,
-      Object name,
-      Deadline deadline,
-      @Nullable Supplier<Deadline> limit) {
     super(scope.tree, scope, kind, name, deadline);
     this.scope = scope;
-    this.limit = limit;
   }
 
   /** Runs the body to its end; its owner only, once. */
   Outcome<T> runHere(Callable<? extends T> body) {
-    alarm = (limit == null ? deadline : limit.get().earlier(deadline)).alarm(this);
+    Alarm alarm = deadline.alarm(this);
     Outcome<T> own;
     try {
       own = isRunning() ? call(body) : new Outcome.Cancelled<>("stopped before it began", false);
     } finally {
       leave();
-      disarm();
+      if (alarm != null) {
+        alarm.cancel();
+      }
     }
     Throwable thrown = own instanceof Outcome.Failure<T>(Throwable cause) ? cause : null;
     boolean tookInterrupt = thrown instanceof InterruptedException;
-    boolean outside = isRunning() && (tookInterrupt || (isException(thrown) && isFlagSet()));
+    // The flag first: if it is ours, the task is not running any more when that is asked.
+    boolean interrupted = tookInterrupt || (isException(thrown) && isFlagSet());
+    boolean outside = interrupted && isRunning();
     if (outside) {
       cancel(scope.cancelByInterrupt()); // it may be another cancel's turn, which comes later
     }
     end(own);
-    disarm(); // what the timer has armed meanwhile
     leaveInterruptsOfOthers(tookInterrupt, outside);
     return requireOutcome();
   }
@@ -114,24 +103,8 @@ class InlineTask<T extends @Nullable Object> extends Fate<T> implements Runnable
    */
   @Override
   public void run() {
-    if (!isRunning()) {
-      return;
-    }
-    Deadline next = limit == null || deadline.hasPassed() ? deadline : limit.get();
-    if (next.hasPassed()) {
+    if (isRunning()) {
       Thread.ofVirtual().name(path() + " timeout").start(() -> cancel(DEADLINE_PASSED));
-      return;
-    }
-    alarm = next.earlier(deadline).alarm(this);
-    if (hasEnded()) {
-      disarm();
-    }
-  }
-
-  private void disarm() {
-    Alarm armed = alarm;
-    if (armed != null) {
-      armed.cancel();
     }
   }
 

@@ -11,7 +11,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,51 +157,13 @@ public final class TaskScope extends Node implements AutoCloseable {
    */
   public <T extends @Nullable Object> Outcome<T> callHere(
       String kind, Object name, Deadline deadline, Callable<? extends T> body) {
-    return mayCallHere()
-        ? here(new InlineTask<>(this, kind, name, deadline.earlier(this.deadline)), body)
-        : call(kind, name.toString(), deadline, body);
-  }
-
-  /**
-   * Runs a task on the calling thread, as {@link #callHere(String, Object, Deadline, Callable)}
-   * does, under a limit that moves while it runs.
-   *
-   * @param kind what the task is to the caller, such as {@code attempt}
-   * @param name its name, of which the text is made when somebody asks
-   * @param limit until when the task may run as far as is known; asked before it begins, and again,
-   *     on the timer's thread, when that time has come. If it has passed then, the task is
-   *     cancelled. It must be short, must not block and must not throw
-   * @param body what it does; it leaves the thread's locals as it found them
-   * @param <T> the type of its value; may be nullable
-   * @return how it ended; never null, never thrown
-   * @throws IllegalStateException if the caller does not own the scope, or it is closed, or not
-   *     {@link #mayCallHere}
-   */
-  public <T extends @Nullable Object> Outcome<T> callHere(
-      String kind, Object name, Supplier<Deadline> limit, Callable<? extends T> body) {
-    Objects.requireNonNull(limit, "limit");
-    if (!mayCallHere()) {
-      throw new IllegalStateException("scope " + path() + " has tasks that run");
-    }
-    return here(new InlineTask<>(this, kind, name, deadline, limit), body);
-  }
-
-  /**
-   * Whether a task can run on the calling thread: no task runs whose deadline the owner would have
-   * to enforce meanwhile.
-   *
-   * @return false if one does
-   * @throws IllegalStateException if the caller does not own the scope, or it is closed
-   */
-  public boolean mayCallHere() {
-    checkUsable();
-    return !answersForRunning();
-  }
-
-  private <T extends @Nullable Object> Outcome<T> here(
-      InlineTask<T> task, Callable<? extends T> body) {
     Objects.requireNonNull(body, "body");
+    checkUsable();
+    if (answersForRunning()) {
+      return call(kind, name.toString(), deadline, body);
+    }
     noticeInterrupt();
+    InlineTask<T> task = new InlineTask<>(this, kind, name, deadline.earlier(this.deadline));
     Outcome<T> unstarted = unstarted(task);
     if (unstarted != null) {
       return unstarted;

@@ -12,14 +12,11 @@ import dev.warpwright.task.Outcome.Failure;
 import dev.warpwright.task.Outcome.Success;
 import dev.warpwright.task.Outcome.TimedOut;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -68,42 +65,6 @@ class TaskScopeHereTest {
       }
     }
     assertEquals(0, tree.liveCount());
-  }
-
-  @Test
-  @Tag("R129")
-  void a_limit_that_moves_is_asked_when_its_time_has_come_and_cancels_when_it_has_passed()
-      throws Exception {
-    AtomicInteger looks = new AtomicInteger();
-    FutureTask<Outcome<Integer>> owner =
-        new FutureTask<>(
-            () -> {
-              try (TaskScope scope = tree.open("operation", "op", fixture.in(1000))) {
-                assertTrue(scope.mayCallHere());
-                Outcome<Integer> outcome =
-                    scope.callHere(
-                        "attempt",
-                        "one",
-                        () -> fixture.in(looks.incrementAndGet() < 3 ? 100 : 0),
-                        () -> {
-                          new CountDownLatch(1).await();
-                          return 1;
-                        });
-                assertFalse(Thread.currentThread().isInterrupted());
-                assertEquals(0, fixture.time.pendingAlarms());
-                assertEquals(
-                    new Success<>(2),
-                    scope.callHere("attempt", "two", () -> fixture.in(100), () -> 2));
-                assertEquals(0, fixture.time.pendingAlarms());
-                return outcome;
-              }
-            });
-    Thread.ofVirtual().start(owner);
-    fixture.time.awaitAlarmIn(Duration.ofMillis(100));
-    fixture.time.advance(Duration.ofMillis(100));
-    fixture.time.awaitAlarmIn(Duration.ofMillis(100));
-    fixture.time.advance(Duration.ofMillis(100));
-    assertInstanceOf(Outcome.Cancelled.class, owner.get());
   }
 
   @Test

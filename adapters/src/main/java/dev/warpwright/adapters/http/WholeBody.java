@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Receives a body that is wanted whole, and gives it when it has ended, also if it has broken off.
  * So whoever waits is woken once, and no buffer is larger than the body. A body beyond the bound is
- * given up with one byte more than that.
+ * given with one byte more than that; closing this gives up the rest.
  */
 final class WholeBody implements BodySubscriber<ReceivedBody>, Closeable {
   /** How much room is made for a length that was only announced. */
@@ -25,6 +25,7 @@ final class WholeBody implements BodySubscriber<ReceivedBody>, Closeable {
   private int count; // likewise
   private Flow.@Nullable Subscription subscription; // guarded by this
   private boolean closed; // guarded by this
+  private volatile boolean over; // nothing comes any more
 
   /**
    * Receives one body.
@@ -67,18 +68,19 @@ final class WholeBody implements BodySubscriber<ReceivedBody>, Closeable {
       count += length;
     }
     if (count > maxBytes) {
-      close();
-      end(null);
+      end(null); // whoever takes it closes this; a cancel in here could end the body as broken
     }
   }
 
   @Override
   public void onError(Throwable thrown) {
+    over = true;
     end(thrown);
   }
 
   @Override
   public void onComplete() {
+    over = true;
     end(null);
   }
 
@@ -89,7 +91,7 @@ final class WholeBody implements BodySubscriber<ReceivedBody>, Closeable {
     }
   }
 
-  /** Gives the body up, unless it has ended. */
+  /** Gives up what still comes of the body. */
   @Override
   public void close() {
     Flow.Subscription given;
@@ -97,7 +99,7 @@ final class WholeBody implements BodySubscriber<ReceivedBody>, Closeable {
       closed = true;
       given = subscription;
     }
-    if (given != null && !body.isDone()) {
+    if (given != null && !over) {
       given.cancel();
     }
   }

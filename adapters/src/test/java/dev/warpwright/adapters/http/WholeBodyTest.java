@@ -97,9 +97,11 @@ class WholeBodyTest {
     beyond.onSubscribe(source);
     receives(beyond, "01234", "56789abc", "def");
     assertEquals(BOUND + 1, ended(beyond).join().whole(BOUND).length);
-    assertEquals(1, source.cancels);
+    assertEquals(0, source.cancels, "a cancel in here may come back as the body's failure");
     receives(beyond, "what was on its way");
-    beyond.onComplete();
+    beyond.close();
+    assertEquals(1, source.cancels);
+    beyond.onError(new IOException("cancelled"));
     assertEquals(BOUND + 1, ended(beyond).join().whole(BOUND).length);
   }
 

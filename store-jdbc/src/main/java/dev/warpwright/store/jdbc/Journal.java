@@ -248,6 +248,7 @@ final class Journal {
       return;
     }
     if (left.stream().allMatch(Operation.Create.class::isInstance)
+        && lease.mayBegin(lease.worker())
         && open.beginUnseen(lease.worker())) {
       if (create(open, left)) {
         return;

@@ -101,13 +101,14 @@ final class PostgresSession extends JournalSession {
   private static final String NEXT_DUE =
       "SELECT LEAST(MIN(run.ready_nanos) - "
           + LeaseTable.NOW_NANOS
-          + ", (SELECT MIN(CASE WHEN lease_until >= "
+          + ", (SELECT MIN(CASE WHEN NOT freed OR lease_until < "
           + LeaseTable.NOW_MILLIS
-          + " THEN (lease_until - "
-          + LeaseTable.NOW_MILLIS
-          + " + 1) * 1000000 ELSE "
+          + " THEN "
           + MOMENT_NANOS
-          + " END) FROM ww_worker WHERE id <> ? AND (lease_until IS NOT NULL OR NOT freed)))"
+          + " ELSE (lease_until - "
+          + LeaseTable.NOW_MILLIS
+          + " + 1) * 1000000 END) FROM ww_worker"
+          + " WHERE NOT freed OR (id <> ? AND lease_until IS NOT NULL)))"
           + " FROM unnest(?::text[]) AS wanted (agent_id) CROSS JOIN LATERAL"
           + " (SELECT r.ready_nanos FROM ww_run r"
           + " WHERE r.agent_id = wanted.agent_id AND r.ready_nanos > "
@@ -633,8 +634,8 @@ final class PostgresSession extends JournalSession {
   void update(RunKey run, RunRow before, RunRow after) {
     Slot slot = slot(run);
     slot.row = after;
-    if (after.ownership() != Ownership.ELSEWHERE) {
-      slot.worker = workerOf(after);
+    if (after.ownership() == Ownership.HERE || after.owner() == null) {
+      slot.worker = workerOf(after); // else it stays with its owner's, also if that is gone
     }
     slot.changed = true;
   }

@@ -36,6 +36,7 @@ final class PostgresSettings {
     wanted.put("enable_seqscan", "off");
     wanted.put("enable_hashjoin", "off");
     wanted.put("enable_mergejoin", "off");
+    wanted.put("jit", "off"); // what has to scan all the same seems to cost more than it does
     wanted.put("idle_in_transaction_session_timeout", Long.toString(idleMillis));
     wanted.put(SYNCHRONOUS_COMMIT, "off");
     Map<String, String> before = new LinkedHashMap<>();

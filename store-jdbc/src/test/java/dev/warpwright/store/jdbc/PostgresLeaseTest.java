@@ -242,6 +242,21 @@ final class PostgresLeaseTest {
     second.append(append(2, after), soon());
   }
 
+  @Test
+  @Tag("A122")
+  void what_another_store_writes_from_outside_leaves_a_dead_owner_s_run_to_be_freed()
+      throws Exception {
+    JdbcRunStore first = openHeld("first", TimeSource.system());
+    JdbcRunStore second = openHeld("second", TimeSource.system());
+    create(first, RUN);
+    lapse("first");
+    second.append(append(1, Writer.outside("ann")), soon());
+
+    upkeep.countDown();
+
+    await(() -> second.acquireDue(Set.of("a"), 1, soon()).taken().size() == 1);
+  }
+
   private static Writer acquireSoon(JdbcRunStore store, RunKey run) throws Exception {
     assertTrue(store.awaitRelease(run, soon()));
     return store.acquire(run, soon()).orElseThrow();
