@@ -84,6 +84,7 @@ final class PostgresSharedBudgetTest extends SharedBudgetContract {
 
     assertThrows(StoreException.class, () -> reserve(store, "3"));
 
+    awaitNothingReserved(store);
     assertAccount(store, "0", "0", "0");
   }
 
@@ -102,8 +103,15 @@ final class PostgresSharedBudgetTest extends SharedBudgetContract {
     ExecutionException end = assertThrows(ExecutionException.class, caller::get);
     assertInstanceOf(InterruptedException.class, end.getCause());
     commits.letGo();
-    store.snapshot("tenant/2026-01"); // behind it: what is given back is behind the snapshot
+    awaitNothingReserved(store);
     assertAccount(store, "0", "0", "0");
+  }
+
+  /** What nobody got is given back behind the failure, and again later if that fails too. */
+  private static void awaitNothingReserved(JdbcBudgetStore store) {
+    while (!store.snapshot("tenant/2026-01").reserved().equals(usd("0"))) {
+      Thread.onSpinWait();
+    }
   }
 
   @Test
