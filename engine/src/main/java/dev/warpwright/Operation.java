@@ -731,23 +731,24 @@ public final class Operation implements AutoCloseable {
 
   /**
    * Judges the calls of a step by rules of the program, as a child of this operation: a rule that
-   * takes its time does not keep the caller beyond the deadline. Where there are none, the calling
-   * thread judges at once.
+   * takes its time does not keep the caller beyond the deadline.
    *
    * @param <T> what is found
    * @param step the step
-   * @param hasRules whether code of the program may be asked
+   * @param honourInterrupts whether it is declared that all of them end soon after an interrupt, so
+   *     that they need no thread of their own
    * @param rules asks the tools whether they may be used and what needs an approval
    * @return what was found
    * @throws DeadlineExceededException if the deadline passed meanwhile
    * @throws OperationCancelledException if the operation was cancelled meanwhile
    */
-  public <T> T judge(int step, boolean hasRules, Supplier<T> rules) {
-    if (hasRules) {
-      return foreign("preflight", step, rules);
-    }
-    requireNotOver(step);
-    return rules.get();
+  public <T> T judge(int step, boolean honourInterrupts, Supplier<T> rules) {
+    return honourInterrupts
+        ? found(
+            "preflight",
+            step,
+            scope.callHere("preflight", "preflight", scope.deadline(), rules::get))
+        : foreign("preflight", step, rules);
   }
 
   /**
@@ -846,7 +847,11 @@ public final class Operation implements AutoCloseable {
 
   /** Runs code of the program. */
   private <T> T foreign(String kind, int step, Supplier<T> code) {
-    Outcome<T> outcome = scope.call(kind, kind + " of step " + step, scope.deadline(), code::get);
+    return found(
+        kind, step, scope.call(kind, kind + " of step " + step, scope.deadline(), code::get));
+  }
+
+  private <T> T found(String kind, int step, Outcome<T> outcome) {
     return switch (outcome) {
       case Outcome.Success<T>(T found) -> found;
       case Outcome.Failure<T>(Error error) -> throw error;

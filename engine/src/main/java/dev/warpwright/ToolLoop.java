@@ -130,7 +130,8 @@ final class ToolLoop {
     Preflight preflight =
         operation.judge(
             step.step(),
-            request.tools().hasRules() || request.toolExecution().approvalPolicy().isPresent(),
+            request.tools().honourInterrupts()
+                && request.toolExecution().approvalPolicy().isEmpty(),
             () -> judge(step.step(), calls, caller, trace));
     List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);

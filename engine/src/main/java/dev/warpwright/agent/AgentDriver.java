@@ -390,7 +390,7 @@ final class AgentDriver {
     Preflight preflight =
         operation.judge(
             step,
-            Preflight.asksProgram(agent, open),
+            Preflight.honoursInterrupts(agent, open),
             () -> Preflight.of(agent, caller, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {

@@ -50,11 +50,11 @@ final class Preflight {
     this.trace = trace;
   }
 
-  /** Whether it may ask code of the program. */
-  static boolean asksProgram(Agent agent, List<CallState> open) {
-    return agent.tools().hasRules()
-        || agent.approvalPolicy().isPresent()
-        || open.stream().anyMatch(call -> call.approval().isPresent()); // a signer
+  /** Whether all code of the program that it may ask is declared to end soon after an interrupt. */
+  static boolean honoursInterrupts(Agent agent, List<CallState> open) {
+    return agent.tools().honourInterrupts()
+        && agent.approvalPolicy().isEmpty()
+        && open.stream().allMatch(call -> call.approval().isEmpty()); // whose signer is asked
   }
 
   /**
