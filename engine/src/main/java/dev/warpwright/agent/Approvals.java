@@ -92,7 +92,10 @@ final class Approvals {
         request(runId, step, asking, expiresAt, Optional.empty()), signer);
   }
 
-  /** The step makes it another request if a provider gives an id again. */
+  /**
+   * The step makes it another request if a provider gives an id again. The digest covers the
+   * provider's own form too, since that is what it is told was approved.
+   */
   private static ApprovalRequested request(
       String runId,
       int step,
@@ -111,6 +114,7 @@ final class Approvals {
     asked.server().ifPresent(server -> subject.put("server", server));
     subject.put("toolName", asked.tool());
     subject.put("input", arguments);
+    subject.put("providerData", Digest.of(asking.data().canonical()));
     String hex = Digest.hex(Json.of(subject).canonical());
     return new ApprovalRequested(
         "providerapproval_" + hex,
