@@ -949,6 +949,31 @@ final class ProviderApprovalTest {
   }
 
   @Test
+  @Tag("A106")
+  void a_request_that_brings_another_decision_under_the_same_key_is_another_request() {
+    program = program(asks("r1"), text("Done."));
+    Agent agent = Agent.builder("agent", Program.ROUTE).build();
+    Conversation asked =
+        Conversation.of(
+            List.of(
+                Message.user("Do it."),
+                new Message(Role.ASSISTANT, List.of(asking("r1").issuedBy("fake")))));
+    AgentRequest yes = request(agent, asked.answered("fake", "r1", Answer.approve()));
+
+    AgentResult done = program.agents.run(yes);
+
+    assertEquals(RunStatus.COMPLETED, done.status());
+    assertEquals(List.of(List.of(Answer.approve())), sent);
+    assertEquals(done.run(), program.agents.run(yes).run());
+    AgentRequest no = request(agent, asked.answered("fake", "r1", Answer.deny("no")));
+    assertThrows(ConflictException.class, () -> program.agents.run(no));
+  }
+
+  private static AgentRequest request(Agent agent, List<Message> messages) {
+    return AgentRequest.builder(agent, messages).idempotencyKey("key").build();
+  }
+
+  @Test
   void nothing_of_what_is_asked_is_shown_by_a_to_string() {
     ProviderApproval asked =
         ProviderApproval.of("r1", Optional.empty(), "search", Json.of(Map.of("q", "s3cr3t")));
