@@ -261,7 +261,7 @@ final class AgentDriver {
     if (!goesOn()) {
       return;
     }
-    approvals.requireValidAnswers(log.state());
+    requireValidAnswers(log.state());
     OptionalInt mostOutput = limits.beforeModel(log.state(), operation);
     int number = log.state().nextStep();
     append(List.of(new StepStarted(number, log.state().messages().size())));
@@ -286,6 +286,20 @@ final class AgentDriver {
     } else {
       parallel = answer.parallelToolCalls();
       run(number, CallState.fresh(message.toolCalls(), number), message.approvals());
+    }
+  }
+
+  /** A signer is code of the program. */
+  private void requireValidAnswers(RunState state) {
+    if (!state.providerApprovals().isEmpty()) {
+      boolean _ =
+          operation.judge(
+              state.step(),
+              false,
+              () -> {
+                approvals.requireValidAnswers(state);
+                return true;
+              });
     }
   }
 
@@ -411,10 +425,10 @@ final class AgentDriver {
   private void run(int step, List<CallState> open, List<ProviderState> asking) {
     OperationTrace trace = operation.trace();
     Preflight preflight =
-        operation.judge(step, () -> Preflight.of(agent, caller, open, approvals, trace));
-    if (!asking.isEmpty()) {
-      preflight.judge(step, asking, log.state().pendingApprovals());
-    }
+        operation.judge(
+            step,
+            Preflight.honoursInterrupts(agent, open) && asking.isEmpty(),
+            () -> judged(step, open, asking, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));
@@ -434,6 +448,15 @@ final class AgentDriver {
     }
     journal.underWay.clear();
     conclude(step, runner, preflight.runs(), runner.run(preflight.runs()));
+  }
+
+  private Preflight judged(
+      int step, List<CallState> open, List<ProviderState> asking, OperationTrace trace) {
+    Preflight preflight = Preflight.of(agent, caller, open, approvals, trace);
+    if (!asking.isEmpty()) {
+      preflight.judge(step, asking, log.state().pendingApprovals());
+    }
+    return preflight;
   }
 
   /** Runs the child run that answers a call until that ends or waits. */
