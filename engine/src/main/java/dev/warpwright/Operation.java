@@ -25,6 +25,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StreamBrokenException;
 import dev.warpwright.model.Target;
@@ -291,7 +292,8 @@ public final class Operation implements AutoCloseable {
   /** The candidates that can do what the step needs, the winner of the step before first. */
   private List<Candidate> candidates(int step, Conversation messages) {
     boolean showsImages = messages.hasImages();
-    if (winner == null && !showsImages && !history.hasTools()) {
+    Optional<ProviderState> answered = messages.unsentAnswer();
+    if (winner == null && !showsImages && !history.hasTools() && answered.isEmpty()) {
       return plan.candidates();
     }
     List<Candidate> order = new ArrayList<>(plan.candidates());
@@ -303,7 +305,30 @@ public final class Operation implements AutoCloseable {
       order.removeIf(candidate -> skippedForImages(step, candidate));
     }
     order.removeIf(candidate -> skippedForHistory(step, candidate));
+    answered.ifPresent(
+        state -> order.removeIf(candidate -> skippedForAnswer(step, candidate, state)));
     return order;
+  }
+
+  /**
+   * What was decided on a request of a provider is told to the model there that asked, and to no
+   * other: there it would be lost.
+   */
+  private boolean skippedForAnswer(int step, Candidate candidate, ProviderState asked) {
+    Target target = candidate.target();
+    boolean other =
+        !asked.provider().equals(Optional.of(target.provider()))
+            || !asked.modelId().equals(target.modelId());
+    if (other) {
+      attempts.add(
+          Attempt.skip(
+              step,
+              target,
+              ReasonCode.OPERATION_SKIP,
+              candidate.rank(),
+              "The conversation answers a request for approval that another target made."));
+    }
+    return other;
   }
 
   private boolean skippedForHistory(int step, Candidate candidate) {
