@@ -208,8 +208,8 @@ public final class Agents {
      * ended: the next invocation of a run that is kept loads only what is new since then. It
      * changes no result. The runs that were not used for the longest time give way to others.
      *
-     * @param maxBytes 0 or more, an estimate; by default a 32nd part of the largest heap, and at
-     *     most 64 MiB. 0 keeps nothing, so that each invocation loads the whole log of its run
+     * @param maxBytes 0 or more, an estimate; 32 MiB by default. 0 keeps nothing, so that each
+     *     invocation loads the whole log of its run
      * @return this builder
      */
     public Builder foldCache(long maxBytes) {
@@ -831,6 +831,7 @@ public final class Agents {
     if (stored.isEmpty()) {
       children.requireThere(state, operation.deadline());
       var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions, time.now()));
+      folds.forget(state.run());
       store.adopt(log, state.standing(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
       throw differs(state.run(), operation);

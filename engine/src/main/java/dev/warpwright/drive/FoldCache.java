@@ -12,25 +12,24 @@ import java.util.SequencedMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * How drivers come to the logs of runs: one that a driver of this process has left, and that has
- * not ended, is kept as it was left, so that the next one loads and folds only what is new. Without
- * that a run that is resumed over and over would cost the square of its length.
+ * How drivers come to the logs of runs: a long one that a driver of this process has left, and that
+ * has not ended, is kept as it was left, so that the next driver loads and folds only what is new.
+ * Without that a run that is resumed over and over would cost the square of its length.
  *
  * <p>What is kept is never authoritative. It counts only if the store still has its last event at
  * its place, the same to the byte, with the same writer and time; else the run was deleted, and
  * perhaps begun anew or taken in from elsewhere, and all of it is loaded. So is a run that was not
- * kept, or no longer.
+ * kept, or no longer. What is not noticed is a log that somebody changed before its last event.
  *
  * <p>Bounded by an estimate of the memory that is taken: the runs that nobody has asked for since
  * the longest time go first, and one that has ended goes at once. Thread-safe.
  */
 public final class FoldCache {
-  /**
-   * How much is kept unless the program says otherwise, in bytes: a 32nd part of the largest heap,
-   * and at most 64 MiB.
-   */
-  public static final long DEFAULT_MAX_BYTES =
-      Math.min(64L * 1024 * 1024, Runtime.getRuntime().maxMemory() / 32);
+  /** How much is kept unless the program says otherwise, in bytes: 32 MiB. */
+  public static final long DEFAULT_MAX_BYTES = 32L * 1024 * 1024;
+
+  /** A shorter log is loaded as well: so a run that waits early on holds no memory. */
+  static final int MIN_EVENTS = 64;
 
   private final RunStore store;
   private final long maxBytes;
@@ -109,7 +108,7 @@ public final class FoldCache {
   }
 
   /**
-   * Keeps a run as a driver has left it, if there is room for it and it has not ended.
+   * Keeps a run as a driver has left it, if its log is long, has not ended, and there is room.
    *
    * @param left what was read and written
    */
@@ -119,7 +118,7 @@ public final class FoldCache {
     lock.lock();
     try {
       forget(run);
-      if (weight <= maxBytes && !left.state().isTerminal()) {
+      if (weight <= maxBytes && isWorthIt(left)) {
         kept.put(run, left);
         bytes += weight;
       }
@@ -131,6 +130,10 @@ public final class FoldCache {
     }
   }
 
+  private static boolean isWorthIt(RunSnapshot left) {
+    return left.events().size() >= MIN_EVENTS && !left.state().isTerminal();
+  }
+
   private Optional<RunSnapshot> known(RunKey run) {
     lock.lock();
     try {
@@ -140,7 +143,12 @@ public final class FoldCache {
     }
   }
 
-  private void forget(RunKey run) {
+  /**
+   * Keeps a run no longer.
+   *
+   * @param run the run
+   */
+  public void forget(RunKey run) {
     lock.lock();
     try {
       RunSnapshot gone = kept.remove(run);

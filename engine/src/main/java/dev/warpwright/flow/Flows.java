@@ -158,8 +158,8 @@ public final class Flows {
    * others.
    *
    * @param maxBytes 0 or more, an estimate, beside what {@linkplain Agents.Builder#foldCache
-   *     agents} keep; by default a 32nd part of the largest heap, and at most 64 MiB. 0 keeps
-   *     nothing, so that each drive loads the whole log of its run
+   *     agents} keep; 32 MiB by default. 0 keeps nothing, so that each drive loads the whole log of
+   *     its run
    * @return a copy of these flows, which has kept nothing yet
    * @throws InvalidRequestException if that is negative
    */

@@ -66,7 +66,11 @@ public final class RunSnapshot {
     if (found.isEmpty() || !RunEventCodec.isSame(found.getFirst(), events.getLast())) {
       return load(store, state.run(), deadline);
     }
-    return Optional.of(found.size() == 1 ? this : plus(found.subList(1, found.size())));
+    try {
+      return Optional.of(found.size() == 1 ? this : plus(found.subList(1, found.size())));
+    } catch (InvalidRequestException e) { // which of the two logs is wrong, that of the store says
+      return load(store, state.run(), deadline);
+    }
   }
 
   private RunSnapshot plus(List<LoggedEvent> newer) {

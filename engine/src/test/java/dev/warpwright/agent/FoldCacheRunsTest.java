@@ -35,7 +35,8 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(60)
 final class FoldCacheRunsTest {
-  private static final int STEPS = 12;
+  private static final int STEPS =
+      40; // three waits on the way, behind logs that are worth to be kept
   private static final int RUNS = 4;
 
   private final World world = new World();
@@ -50,7 +51,7 @@ final class FoldCacheRunsTest {
   private static FakeModel model() {
     List<FakeModel.Answer> answers = new ArrayList<>();
     for (int step = 1; step <= STEPS; step++) {
-      answers.add(calls(call("c" + step, step % 3 == 0 ? "pay" : "look", "o" + step)));
+      answers.add(calls(call("c" + step, step % 10 == 0 ? "pay" : "look", "o" + step)));
     }
     answers.add(text("Done."));
     return FakeModel.of(answers);
@@ -93,7 +94,7 @@ final class FoldCacheRunsTest {
 
   private void oneRound(Random random, Map<String, Integer> done) {
     Program program = Program.on(store, model());
-    long small = 1 + random.nextInt(60_000);
+    long small = 1 + random.nextInt(200_000);
     List<Agents> processes =
         List.of(
             program.agents,

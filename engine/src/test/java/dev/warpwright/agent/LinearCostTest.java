@@ -49,6 +49,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class LinearCostTest {
   private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "run-1");
   private static final int TOOL_STEPS = 30;
+  private static final int SHORT = 11; // steps of a log that is not worth to be kept
 
   private final World world = new World();
   private final RunStore kept = RunStore.inMemory();
@@ -285,17 +286,17 @@ final class LinearCostTest {
     program.assertNothingIsLeft();
   }
 
+  private static String asked(AgentResult left) {
+    return left.pendingApprovals().getFirst().requestId();
+  }
+
   /** The run waits after each step; how many events each resume has loaded. */
   private List<Integer> resumed(Program program, Agents agents) {
     AgentResult left = agents.run(request(asking()));
     List<Integer> loaded = new ArrayList<>();
     while (left.status() == RunStatus.WAITING_APPROVAL) {
       store.loaded = 0;
-      left =
-          agents.resume(
-              asking(),
-              RUN,
-              ApprovalDecision.approve(left.pendingApprovals().getFirst().requestId()));
+      left = agents.resume(asking(), RUN, ApprovalDecision.approve(asked(left)));
       loaded.add(store.loaded);
       assertEquals(kept.load(RUN, 1, Deadline.never()), left.log());
       assertEquals(
@@ -316,7 +317,10 @@ final class LinearCostTest {
     List<Integer> loaded = resumed(program, program.agents);
 
     assertEquals(
-        Collections.nCopies(TOOL_STEPS, 2), loaded, "the last one, before and after it is owned");
+        Collections.nCopies(TOOL_STEPS - SHORT, 2),
+        loaded.subList(SHORT, TOOL_STEPS),
+        "the last one, before and after it is owned");
+    assertTrue(loaded.stream().allMatch(events -> events <= 64 + 1), "a short log whole");
   }
 
   @Test
@@ -337,18 +341,20 @@ final class LinearCostTest {
   @Test
   @Tag("A115")
   void a_worker_loads_only_what_is_new_of_a_run_that_this_process_has_left() {
-    Program program =
-        Program.on(store, FakeModel.of(calls(call("c1", "pay", "o1")), text("Done.")));
+    Program program = Program.on(store, FakeModel.of(answers("pay", new ArrayList<>())));
     Agent agent = asking();
-    String request = waiting(program, agent).pendingApprovals().getFirst().requestId();
-    var _ = Runs.in(kept, program.time).decide(RUN, ApprovalDecision.approve(request));
+    AgentResult left = program.agents.run(request(agent));
+    while (left.log().size() < 64) {
+      left = program.agents.resume(agent, RUN, ApprovalDecision.approve(asked(left)));
+    }
+    var _ = Runs.in(kept, program.time).decide(RUN, ApprovalDecision.approve(asked(left)));
     DueRuns.Taken taken = kept.acquireDue(Set.of("agent"), 1, Deadline.never()).taken().getFirst();
     store.loaded = 0;
 
     program.agents.driver(agent).drive(taken, new Cancellation());
 
     assertEquals(2, store.loaded, "the last one that it knew, and the decision");
-    assertEquals(RunStatus.COMPLETED, RunState.of(program.log(RUN)).status());
+    assertEquals(left.state().step() + 1, RunState.of(program.log(RUN)).step());
     program.assertNothingIsLeft();
   }
 

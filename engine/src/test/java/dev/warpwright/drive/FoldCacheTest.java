@@ -24,6 +24,7 @@ import dev.warpwright.run.Writer;
 import dev.warpwright.task.Deadline;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,9 @@ final class FoldCacheTest {
   private static final Writer WRITER = new Writer("owner", 1);
   private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
   private static final RunEvent RESUMED = new RunResumed("test");
+  private static final RunEvent[] ENDED = {
+    new CancelRequested(Optional.empty()), new RunCancelled(0, List.of())
+  };
   private static final long ROOMY = 1_000_000;
 
   private final RunStore store = RunStore.inMemory();
@@ -61,7 +65,16 @@ final class FoldCacheTest {
         Map.of());
   }
 
-  private static RunSnapshot snapshot(RunKey run, RunEvent... events) {
+  /** A run whose log is just long enough to be kept, and has some events more. */
+  private static RunSnapshot snapshot(RunKey run, String prompt, RunEvent... more) {
+    List<RunEvent> events = new ArrayList<>();
+    events.add(started(prompt));
+    events.addAll(Collections.nCopies(FoldCache.MIN_EVENTS - 1, RESUMED));
+    events.addAll(List.of(more));
+    return of(run, events);
+  }
+
+  private static RunSnapshot of(RunKey run, List<RunEvent> events) {
     List<LoggedEvent> log = new ArrayList<>();
     for (RunEvent event : events) {
       log.add(new LoggedEvent(run, log.size() + 1L, WRITER, NOON, event));
@@ -70,8 +83,8 @@ final class FoldCacheTest {
   }
 
   /** A run that is in the store so. */
-  private RunSnapshot stored(RunKey run, RunEvent... events) {
-    RunSnapshot snapshot = snapshot(run, events);
+  private RunSnapshot stored(RunKey run, String prompt, RunEvent... more) {
+    RunSnapshot snapshot = snapshot(run, prompt, more);
     store.adopt(snapshot.events(), snapshot.state().standing(), Deadline.never());
     return snapshot;
   }
@@ -84,7 +97,7 @@ final class FoldCacheTest {
   @Tag("A115")
   void what_was_kept_is_given_again_while_the_store_has_the_same() {
     FoldCache folds = new FoldCache(store, ROOMY);
-    RunSnapshot left = stored(key("r"), started("Do it."), RESUMED);
+    RunSnapshot left = stored(key("r"), "Do it.");
     folds.keep(left);
 
     assertSame(left, load(folds, key("r")));
@@ -98,13 +111,14 @@ final class FoldCacheTest {
     RunKey run = key("r");
     List<RunSnapshot> poisons =
         List.of(
-            snapshot(run, started("Pay.")),
-            snapshot(run, started("Pay."), new RunResumed("other")),
-            snapshot(run, started("Do it."), RESUMED, RESUMED, RESUMED));
-    RunSnapshot truth = stored(run, started("Do it."), RESUMED);
+            snapshot(run, "Pay.", new RunResumed("other")),
+            snapshot(run, "Pay.", RESUMED, RESUMED),
+            snapshot(run, "Do it.", RESUMED, RESUMED, RESUMED, RESUMED));
+    RunSnapshot truth = stored(run, "Do it.", RESUMED, new RunResumed("last"));
 
     for (RunSnapshot poison : poisons) {
       folds.keep(poison);
+      assertEquals(poison.weight(), folds.bytes());
       RunSnapshot found = load(folds, run);
       assertEquals(truth.events(), found.events());
       assertEquals(RunStates.view(truth.state()), RunStates.view(found.state()));
@@ -113,6 +127,19 @@ final class FoldCacheTest {
     assertEquals(Optional.empty(), folds.find(run, Deadline.never()));
     assertThrows(InvalidRequestException.class, () -> load(folds, run));
     assertEquals(0, folds.bytes(), "and it is forgotten");
+  }
+
+  @Test
+  @Tag("A115")
+  void what_is_forgotten_is_loaded_anew() {
+    FoldCache folds = new FoldCache(store, ROOMY);
+    RunSnapshot left = stored(key("r"), "Do it.");
+    folds.keep(left);
+
+    folds.forget(key("r"));
+
+    assertEquals(0, folds.bytes());
+    assertNotSame(left, load(folds, key("r")));
   }
 
   @Test
@@ -128,7 +155,7 @@ final class FoldCacheTest {
             RunScope.of("b"),
             new RunScope("a", Optional.of("u"), Optional.empty()),
             new RunScope("a", Optional.empty(), Optional.of("u")))) {
-      kept.add(stored(new RunKey(scope, "r"), started("Do it in " + scope + ".")));
+      kept.add(stored(new RunKey(scope, "r"), "Do it in " + scope + "."));
     }
     kept.forEach(folds::keep);
 
@@ -141,17 +168,28 @@ final class FoldCacheTest {
   @Tag("A115")
   void a_run_that_has_ended_goes_at_once_whoever_has_ended_it() {
     FoldCache folds = new FoldCache(store, ROOMY);
-    RunEvent[] ended = {
-      started("Do it."), new CancelRequested(Optional.empty()), new RunCancelled(0, List.of())
-    };
-    folds.keep(stored(key("here"), started("Do it.")));
-    folds.keep(snapshot(key("here"), ended));
+    folds.keep(stored(key("here"), "Do it."));
+    folds.keep(snapshot(key("here"), "Do it.", ENDED));
     assertEquals(0, folds.bytes());
 
-    stored(key("elsewhere"), ended);
-    folds.keep(snapshot(key("elsewhere"), started("Do it.")));
+    stored(key("elsewhere"), "Do it.", ENDED);
+    folds.keep(snapshot(key("elsewhere"), "Do it."));
     assertTrue(load(folds, key("elsewhere")).state().isTerminal());
     assertEquals(0, folds.bytes());
+  }
+
+  @Test
+  @Tag("A115")
+  void a_run_that_waits_early_on_is_not_kept() {
+    FoldCache folds = new FoldCache(store, ROOMY);
+    List<RunEvent> events = new ArrayList<>(List.of(started("Do it.")));
+    while (events.size() < FoldCache.MIN_EVENTS) {
+      folds.keep(of(key("r"), events));
+      assertEquals(0, folds.bytes());
+      events.add(RESUMED);
+    }
+    folds.keep(of(key("r"), events));
+    assertTrue(folds.bytes() > 0);
   }
 
   @Test
@@ -159,7 +197,7 @@ final class FoldCacheTest {
   void the_run_that_was_not_used_for_the_longest_time_goes_first() {
     List<RunSnapshot> left = new ArrayList<>();
     for (String id : List.of("r1", "r2", "r3", "r4")) {
-      left.add(stored(key(id), started("Do it.")));
+      left.add(stored(key(id), "Do it."));
     }
     FoldCache folds = new FoldCache(store, 3 * left.getFirst().weight());
     left.subList(0, 3).forEach(folds::keep);
@@ -177,22 +215,22 @@ final class FoldCacheTest {
   @Test
   @Tag("A115")
   void no_number_of_runs_takes_more_than_its_bound_and_no_single_one_does() {
-    long bound = 20 * snapshot(key("r"), started("Do it.")).weight();
+    long bound = 20 * snapshot(key("r"), "Do it.").weight();
     FoldCache folds = new FoldCache(store, bound);
-    for (int n = 0; n < 10_000; n++) {
-      folds.keep(snapshot(key("r" + n), started("Do it.")));
+    for (int n = 0; n < 1_000; n++) {
+      folds.keep(snapshot(key("r" + n), "Do it."));
       assertTrue(folds.bytes() <= bound);
     }
     assertEquals(bound, folds.bytes());
 
-    folds.keep(snapshot(key("r9999"), started("x".repeat((int) bound))));
+    folds.keep(snapshot(key("r999"), "x".repeat((int) bound)));
     assertEquals(bound / 20 * 19, folds.bytes(), "its earlier entry is gone, the others are not");
   }
 
   @Test
   void nothing_is_kept_in_no_bytes_and_fewer_are_refused() {
     FoldCache folds = new FoldCache(store, 0);
-    RunSnapshot left = stored(key("r"), started("Do it."));
+    RunSnapshot left = stored(key("r"), "Do it.");
     folds.keep(left);
 
     assertEquals(0, folds.bytes());
@@ -207,7 +245,7 @@ final class FoldCacheTest {
   void many_threads_keep_the_bound_and_find_what_the_store_has() throws Exception {
     List<RunSnapshot> runs = new ArrayList<>();
     for (int n = 0; n < 40; n++) {
-      runs.add(stored(key("r" + n), started("x".repeat(n)), RESUMED));
+      runs.add(stored(key("r" + n), "x".repeat(1 + n)));
     }
     long bound = 10 * runs.getFirst().weight();
     FoldCache folds = new FoldCache(store, bound);
@@ -218,7 +256,7 @@ final class FoldCacheTest {
         all.add(
             threads.submit(
                 () -> {
-                  for (int n = 0; n < 2_000; n++) {
+                  for (int n = 0; n < 500; n++) {
                     RunSnapshot run = runs.get(random.nextInt(runs.size()));
                     folds.keep(run);
                     assertTrue(folds.bytes() <= bound);
@@ -230,10 +268,7 @@ final class FoldCacheTest {
         each.get();
       }
     }
-    RunEvent[] ended = {
-      started("Do it."), new CancelRequested(Optional.empty()), new RunCancelled(0, List.of())
-    };
-    runs.forEach(run -> folds.keep(snapshot(run.state().run(), ended)));
+    runs.forEach(run -> folds.keep(snapshot(run.state().run(), "Do it.", ENDED)));
     assertEquals(0, folds.bytes(), "the sum is that of the entries");
   }
 }

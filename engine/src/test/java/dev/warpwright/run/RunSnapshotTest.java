@@ -132,6 +132,17 @@ final class RunSnapshotTest {
 
   @Test
   @Tag("A115")
+  void a_log_that_goes_on_as_the_known_one_cannot_is_loaded_whole() {
+    RunEvent memory = new MemoryLoaded(List.of(Message.user("It was paid.")));
+    RunSnapshot known = RunSnapshot.of(log(started("Do it."), memory, RESUMED));
+    List<LoggedEvent> changed = log(started("Do it."), RESUMED, RESUMED, memory);
+
+    assertIs(changed, refreshed(known, changed));
+    assertEquals(List.of(3L, 1L), asked);
+  }
+
+  @Test
+  @Tag("A115")
   void a_run_that_was_deleted_is_not_there() {
     RunSnapshot known = RunSnapshot.of(log(started("Do it."), new StepStarted(1, 1)));
 
