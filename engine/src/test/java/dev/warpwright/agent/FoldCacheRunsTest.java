@@ -86,7 +86,7 @@ final class FoldCacheRunsTest {
       for (int round = 0; round < 6; round++) {
         oneRound(new Random(seed + round), done);
       }
-      assertTrue(done.size() == 8 && done.values().stream().allMatch(n -> n > 3), done::toString);
+      assertTrue(done.size() == 9 && done.values().stream().allMatch(n -> n > 3), done::toString);
     } catch (Throwable e) {
       throw new AssertionError("seed " + seed, e);
     }
@@ -155,8 +155,23 @@ final class FoldCacheRunsTest {
       store.adopt(cut, RunState.of(cut).standing(), Deadline.never());
       return "taken in, cut off";
     }
+    if (die == 17) {
+      assertTrue(runs.delete(run));
+      List<LoggedEvent> later = before.stream().map(FoldCacheRunsTest::aDayLater).toList();
+      store.adopt(later, RunState.of(later).standing(), Deadline.never());
+      return "taken in, lived again";
+    }
     left(agents.resume(agent, before)); // handed in
     return "handed in";
+  }
+
+  private static LoggedEvent aDayLater(LoggedEvent event) {
+    return new LoggedEvent(
+        event.run(),
+        event.sequence(),
+        event.writer(),
+        event.time().plusSeconds(86_400),
+        event.event());
   }
 
   /** What an invocation gives is what is stored. */

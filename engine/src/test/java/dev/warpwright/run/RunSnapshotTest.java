@@ -161,12 +161,14 @@ final class RunSnapshotTest {
     driver.append(RESUMED);
     RunSnapshot given = driver.snapshot();
     List<LoggedEvent> then = store.load(RUN, 1, Deadline.never());
+    driver.append(RESUMED);
+    assertIs(then, given);
     store.append( // which makes the driver fold again
         new Append(
             RUN,
-            3,
+            4,
             Writer.outside("ann"),
-            then.getLast().time(),
+            driver.state().updatedAt(),
             List.of(new CancelRequested(Optional.empty())),
             Standing.of(RunStatus.CANCEL_REQUESTED)),
         Deadline.never());
