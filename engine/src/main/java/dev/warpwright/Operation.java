@@ -735,13 +735,20 @@ public final class Operation implements AutoCloseable {
    *
    * @param <T> what is found
    * @param step the step
+   * @param honourInterrupts whether it is declared that all of them end soon after an interrupt, so
+   *     that they need no thread of their own
    * @param rules asks the tools whether they may be used and what needs an approval
    * @return what was found
    * @throws DeadlineExceededException if the deadline passed meanwhile
    * @throws OperationCancelledException if the operation was cancelled meanwhile
    */
-  public <T> T judge(int step, Supplier<T> rules) {
-    return foreign("preflight", step, rules);
+  public <T> T judge(int step, boolean honourInterrupts, Supplier<T> rules) {
+    return honourInterrupts
+        ? found(
+            "preflight",
+            step,
+            scope.callHere("preflight", "preflight", scope.deadline(), rules::get))
+        : foreign("preflight", step, rules);
   }
 
   /**
@@ -840,7 +847,11 @@ public final class Operation implements AutoCloseable {
 
   /** Runs code of the program. */
   private <T> T foreign(String kind, int step, Supplier<T> code) {
-    Outcome<T> outcome = scope.call(kind, kind + " of step " + step, scope.deadline(), code::get);
+    return found(
+        kind, step, scope.call(kind, kind + " of step " + step, scope.deadline(), code::get));
+  }
+
+  private <T> T found(String kind, int step, Outcome<T> outcome) {
     return switch (outcome) {
       case Outcome.Success<T>(T found) -> found;
       case Outcome.Failure<T>(Error error) -> throw error;

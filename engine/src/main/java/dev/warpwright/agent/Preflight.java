@@ -50,6 +50,13 @@ final class Preflight {
     this.trace = trace;
   }
 
+  /** Whether all code of the program that it may ask is declared to end soon after an interrupt. */
+  static boolean honoursInterrupts(Agent agent, List<CallState> open) {
+    return agent.tools().honourInterrupts()
+        && agent.approvalPolicy().isEmpty()
+        && open.stream().allMatch(call -> call.approval().isEmpty()); // whose signer is asked
+  }
+
   /**
    * Judges all calls that have no result.
    *

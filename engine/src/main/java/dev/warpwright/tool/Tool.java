@@ -54,6 +54,7 @@ public final class Tool {
   private final ApprovalMode approvalMode;
   private final Optional<Duration> idempotencyWindow;
   private final boolean reconcilable;
+  private final boolean honoursInterrupts;
   private final List<Guardrail> inputGuardrails;
   private final Typed<?> typed;
 
@@ -67,6 +68,7 @@ public final class Tool {
     this.approvalMode = builder.approvalMode;
     this.idempotencyWindow = Optional.ofNullable(builder.idempotencyWindow);
     this.reconcilable = builder.reconciler != null;
+    this.honoursInterrupts = builder.honoursInterrupts;
     this.inputGuardrails = builder.inputGuardrails;
   }
 
@@ -230,6 +232,16 @@ public final class Tool {
    */
   public boolean hasReconciler() {
     return reconcilable;
+  }
+
+  /**
+   * Whether it has been declared that the tool ends soon after an interrupt.
+   *
+   * @return false by default
+   * @see Builder#honoursInterrupts()
+   */
+  public boolean honoursInterrupts() {
+    return honoursInterrupts;
   }
 
   /** What is wrong with an input, without its content; empty if nothing is. */
@@ -431,6 +443,7 @@ public final class Tool {
     private List<Guardrail> outputGuardrails = List.of();
     private ApprovalMode approvalMode = ApprovalMode.INTERRUPT;
     private @Nullable Duration idempotencyWindow;
+    private boolean honoursInterrupts;
     private @Nullable BiFunction<? super I, ? super Exception, ? extends Optional<?>> onError;
 
     private Builder(
@@ -556,6 +569,25 @@ public final class Tool {
         throw invalid("A tool's timeout must be more than 0, but is " + timeout + ".");
       }
       this.timeout = timeout;
+      return this;
+    }
+
+    /**
+     * Declares that it is certain that whatever belongs to the tool, its function, the constructors
+     * of its input, its rules and guardrails, ends soon after an interrupt of its thread, at every
+     * moment, and leaves the thread as it found it: the interrupt is thrown, or stays set, and
+     * thread-locals are as before.
+     *
+     * <p>Then a call that no other runs beside runs on the thread of the operation, and so do the
+     * rules if all tools of the request declare it, which saves two threads. Whoever declares this
+     * without keeping it keeps callers waiting beyond their deadline: nothing takes the operation
+     * off a thread that does not come back. A tool that does not declare it always has a thread of
+     * its own, which is left behind if it ignores its interrupt.
+     *
+     * @return this builder
+     */
+    public Builder<I> honoursInterrupts() {
+      this.honoursInterrupts = true;
       return this;
     }
 

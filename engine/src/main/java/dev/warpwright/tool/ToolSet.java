@@ -17,6 +17,7 @@ public final class ToolSet {
 
   private final Map<String, Tool> tools;
   private final List<ToolSpec> specs;
+  private final boolean honourInterrupts;
 
   private ToolSet(Collection<Tool> tools) {
     Map<String, Tool> byName = new LinkedHashMap<>();
@@ -29,6 +30,7 @@ public final class ToolSet {
     }
     this.tools = byName;
     this.specs = List.copyOf(byName.values().stream().map(Tool::spec).toList());
+    this.honourInterrupts = byName.values().stream().allMatch(Tool::honoursInterrupts);
   }
 
   /**
@@ -68,6 +70,16 @@ public final class ToolSet {
    */
   public Optional<Tool> find(String name) {
     return Optional.ofNullable(tools.get(name));
+  }
+
+  /**
+   * Whether all of them are declared to end soon after an interrupt, their rules as well.
+   *
+   * @return true if each one is
+   * @see Tool.Builder#honoursInterrupts()
+   */
+  public boolean honourInterrupts() {
+    return honourInterrupts;
   }
 
   /**
