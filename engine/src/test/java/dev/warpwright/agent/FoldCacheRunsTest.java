@@ -94,7 +94,7 @@ final class FoldCacheRunsTest {
 
   private void oneRound(Random random, Map<String, Integer> done) {
     Program program = Program.on(store, model());
-    long small = 1 + random.nextInt(200_000);
+    long small = 1L + random.nextInt(200_000);
     List<Agents> processes =
         List.of(
             program.agents,
