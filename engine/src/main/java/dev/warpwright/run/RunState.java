@@ -72,10 +72,11 @@ public final class RunState {
   private final RunKey run;
   private final RunStarted started;
   private final Instant startedAt;
-  private final StringBuilder text = new StringBuilder();
+  private final List<String> texts; // of all answers
   private Conversation messages;
   private Instant updatedAt;
   private long bytes;
+  private long logBytes; // as bytes, but a compaction leaves the log as long as it was
   private long sequence;
   private RunStatus status;
   private int step;
@@ -88,12 +89,12 @@ public final class RunState {
   private final Optional<FlowJournal> flow;
   private Optional<Json> output = Optional.empty();
   private Optional<String> continuedAs = Optional.empty();
-  private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
-  private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
-  private final List<ContextCompacted> compactions = new ArrayList<>();
+  private final Map<String, Approval> approvals; // by request id
+  private final Map<String, ApprovalTokenIssued> tokens; // by request id
+  private final List<ContextCompacted> compactions;
   private Usage usage = Usage.ABSENT;
-  private final RunCost cost = new RunCost();
-  private final Children children = new Children();
+  private final RunCost cost;
+  private final Children children;
   private int toolErrors;
   private int toolCalls;
   private @Nullable Target target;
@@ -134,9 +135,61 @@ public final class RunState {
     this.updatedAt = first.time();
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
+    this.logBytes = bytes;
     this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
+    this.texts = new ArrayList<>();
+    this.approvals = new LinkedHashMap<>();
+    this.tokens = new HashMap<>();
+    this.compactions = new ArrayList<>();
+    this.cost = new RunCost();
+    this.children = new Children();
     fork(first);
+  }
+
+  /** Of values that do not change, and copies of what does. */
+  private RunState(RunState other) {
+    this.run = other.run;
+    this.started = other.started;
+    this.flow = other.flow.map(FlowJournal::copy);
+    this.startedAt = other.startedAt;
+    this.updatedAt = other.updatedAt;
+    this.sequence = other.sequence;
+    this.bytes = other.bytes;
+    this.logBytes = other.logBytes;
+    this.messages = other.messages;
+    this.status = other.status;
+    this.texts = new ArrayList<>(other.texts);
+    this.approvals = new LinkedHashMap<>(other.approvals);
+    this.tokens = new HashMap<>(other.tokens);
+    this.compactions = new ArrayList<>(other.compactions);
+    this.cost = other.cost.copy();
+    this.children = other.children.copy();
+    this.step = other.step;
+    this.stepAnswered = other.stepAnswered;
+    this.memoryLoaded = other.memoryLoaded;
+    this.finalAnswer = other.finalAnswer;
+    this.calls = new ArrayList<>(other.calls);
+    this.output = other.output;
+    this.continuedAs = other.continuedAs;
+    this.usage = other.usage;
+    this.toolErrors = other.toolErrors;
+    this.toolCalls = other.toolCalls;
+    this.target = other.target;
+    this.decision = other.decision;
+    this.finishReason = other.finishReason;
+    this.suspension = other.suspension;
+    this.failure = other.failure;
+    this.cancellation = other.cancellation;
+    this.triggered = other.triggered;
+    this.timeout = other.timeout;
+    this.outputMode = other.outputMode;
+    this.intendedEnd = other.intendedEnd;
+  }
+
+  /** An equal state that grows by itself; costs some bytes for each step, and no fold. */
+  RunState copy() {
+    return new RunState(this);
   }
 
   /**
@@ -191,6 +244,7 @@ public final class RunState {
     sequence = logged.sequence();
     updatedAt = logged.time();
     bytes += growth;
+    logBytes += Math.max(0, growth);
     fork(logged);
   }
 
@@ -338,7 +392,7 @@ public final class RunState {
     stepAnswered = true;
     target = event.target();
     finishReason = event.finishReason();
-    text.append(event.message().text());
+    texts.add(event.message().text());
     messages = messages.plus(event.message());
     finalAnswer = event.message().toolCalls().isEmpty() && event.message().approvals().isEmpty();
     sendsApproval = false;
@@ -1102,7 +1156,7 @@ public final class RunState {
    * @return the text
    */
   public String text() {
-    return text.toString();
+    return String.join("", texts);
   }
 
   /**
@@ -1277,6 +1331,11 @@ public final class RunState {
    */
   public long bytes() {
     return bytes;
+  }
+
+  /** How large the content of its log is: as {@link #bytes()}, and what compactions replaced. */
+  long logBytes() {
+    return logBytes;
   }
 
   /**

@@ -1003,6 +1003,11 @@ final class RunStateTest {
       TimelineTest.assertTellsAllOf(log, "seed " + seed + ", run " + run);
       assertEquals(
           RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
+      int known = 1 + random.nextInt(log.size());
+      assertEquals(
+          RunStates.view(state),
+          RunStates.view(RunStates.foldOntoCopy(log, known)),
+          "seed " + seed + ", run " + run + ", known " + known);
     }
     assertTrue(longest > 20, "the generator does get somewhere: " + longest);
   }
