@@ -169,6 +169,8 @@ public final class RunState {
     this.stepAnswered = other.stepAnswered;
     this.memoryLoaded = other.memoryLoaded;
     this.finalAnswer = other.finalAnswer;
+    this.sendsApproval = other.sendsApproval;
+    this.mayHaveSentApproval = other.mayHaveSentApproval;
     this.calls = new ArrayList<>(other.calls);
     this.output = other.output;
     this.continuedAs = other.continuedAs;
