@@ -516,13 +516,14 @@ final class WorkerRunsTest {
   }
 
   @Test
-  void the_driver_s_invocation_counts() {
+  void the_driver_s_invocation_counts() throws Exception {
     CountDownLatch reached = new CountDownLatch(1);
     Program program = program(stuck(reached));
     Agent agent = agent();
     var _ = program.agents.enqueue(request(agent));
     Invocation brief = Invocation.builder().timeout(Duration.ofSeconds(7)).build();
     try (Worker worker = worker(program, program.agents.driver(brief, agent))) {
+      reached.await(); // else time may fly so fast that the run is taken up in vain, five times
       while (worker.status().ended() == 0) {
         program.time.advance(Duration.ofMillis(500));
         Thread.onSpinWait();
