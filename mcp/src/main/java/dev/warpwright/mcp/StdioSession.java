@@ -86,7 +86,8 @@ final class StdioSession implements Session {
     final byte[] message;
     final CountDownLatch written = new CountDownLatch(1); // or never will be
     final CountDownLatch ended = new CountDownLatch(1);
-    volatile boolean begun; // the process may have seen some of it
+    volatile boolean begun; // it is being written, or was, or is passed over
+    volatile boolean seen; // before it has ended: the process may have got some of it
     volatile @Nullable Reply reply; // before it has ended; without one, the session is over
 
     Outgoing(byte[] message) {
@@ -94,6 +95,7 @@ final class StdioSession implements Session {
     }
 
     void end(@Nullable Reply came) {
+      seen = begun;
       reply = came;
       ended.countDown();
     }
@@ -114,7 +116,7 @@ final class StdioSession implements Session {
       return reply;
     }
     ProviderException why = Objects.requireNonNull(over.get(), "over");
-    throw new ExchangeException(why, outgoing.begun, true);
+    throw new ExchangeException(why, outgoing.seen, true);
   }
 
   @Override
@@ -156,7 +158,7 @@ final class StdioSession implements Session {
 
   private void write(OutputStream input, Outgoing outgoing) {
     outgoing.begun = true;
-    // Who ends the session looks at the mark behind it: one of the two sees the other.
+    // Whoever ends the session says so first and looks at the mark then: one sees the other.
     if (over.get() == null) {
       try {
         input.write(outgoing.message);

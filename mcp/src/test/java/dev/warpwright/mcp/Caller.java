@@ -27,10 +27,20 @@ final class Caller implements AutoCloseable {
   final RunStore store = RunStore.inMemory();
   final Agents agents;
 
+  /** Its model calls these tools, one after the other. */
   Caller(String... toolNames) {
+    this(INPUT, toolNames);
+  }
+
+  /** Its model calls a tool once. */
+  Caller(String toolName, Json input) {
+    this(input, toolName);
+  }
+
+  private Caller(Json input, String... toolNames) {
     ScriptedModel.Builder model = ScriptedModel.builder();
     for (String name : toolNames) {
-      model.next(ScriptedAnswer.tool(name, INPUT));
+      model.next(ScriptedAnswer.tool(name, input));
     }
     this.gateway =
         Gateway.builder()
