@@ -14,8 +14,8 @@ final class CallOutput {
   private CallOutput() {}
 
   /**
-   * The output of a call: the structured content if there is some, which the texts only repeat, else
-   * the texts as one, with a note in place of what is no text.
+   * The output of a call: the structured content if there is some, which the texts only repeat,
+   * else the texts as one, with a note in place of what is no text.
    *
    * @param result an object
    * @throws ToolException with the server's words if it says that the tool failed

@@ -30,18 +30,35 @@ record ChildProcess(
 
   private static final Set<String> INHERITED =
       Set.of(
-          "APPDATA", "COMSPEC", "HOME", "HOMEDRIVE", "HOMEPATH", "LANG", "LC_ALL", "LC_CTYPE",
-          "LOCALAPPDATA", "LOGNAME", "PATH", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES", "SHELL",
-          "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "USER", "USERNAME",
+          "APPDATA",
+          "COMSPEC",
+          "HOME",
+          "HOMEDRIVE",
+          "HOMEPATH",
+          "LANG",
+          "LC_ALL",
+          "LC_CTYPE",
+          "LOCALAPPDATA",
+          "LOGNAME",
+          "PATH",
+          "PATHEXT",
+          "PROGRAMDATA",
+          "PROGRAMFILES",
+          "SHELL",
+          "SYSTEMDRIVE",
+          "SYSTEMROOT",
+          "TEMP",
+          "TMP",
+          "TMPDIR",
+          "TZ",
+          "USER",
+          "USERNAME",
           "USERPROFILE");
 
   @Override
   public Child start() throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command);
-    builder
-        .environment()
-        .keySet()
-        .removeIf(name -> !INHERITED.contains(name.toUpperCase(Locale.ROOT)));
+    keepHarmless(builder.environment());
     builder.environment().putAll(environment);
     if (directory != null) {
       builder.directory(directory.toFile());
@@ -50,6 +67,11 @@ record ChildProcess(
         showErrors ? ProcessBuilder.Redirect.INHERIT : ProcessBuilder.Redirect.DISCARD);
     Process process = builder.start();
     return new Child(process.getInputStream(), process.getOutputStream(), new Ending(process));
+  }
+
+  /** Takes out of an environment what a server need not have. */
+  static void keepHarmless(Map<String, String> variables) {
+    variables.keySet().removeIf(name -> !INHERITED.contains(name.toUpperCase(Locale.ROOT)));
   }
 
   private record Ending(Process process) implements Child.End {

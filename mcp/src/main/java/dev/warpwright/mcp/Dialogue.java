@@ -124,6 +124,8 @@ final class Dialogue implements AutoCloseable {
     long id = lastId.incrementAndGet();
     try {
       return session.exchange(id, Rpc.request(id, method, params));
+    } catch (NeverSentException e) {
+      throw e; // there is nothing to cancel
     } catch (InterruptedException e) {
       announce(session, Rpc.cancelled(id, reason.get()));
       throw e;
@@ -133,8 +135,7 @@ final class Dialogue implements AutoCloseable {
   /** Tells the server, beside whoever was interrupted, who does not wait for that. */
   private void announce(Session session, byte[] notice) {
     notices.incrementAndGet();
-    boolean started =
-        tasks.detach("mcp", "mcp notice", NOTICE_TIME, () -> tell(session, notice));
+    boolean started = tasks.detach("mcp", "mcp notice", NOTICE_TIME, () -> tell(session, notice));
     if (!started) {
       noticeEnded();
     }
@@ -221,7 +222,9 @@ final class Dialogue implements AutoCloseable {
     }
   }
 
-  /** The revision that the server chose. This request is never cancelled: the protocol forbids it. */
+  /**
+   * The revision that the server chose. This request is never cancelled: the protocol forbids it.
+   */
   private String initialize(Session session) throws ExchangeException, InterruptedException {
     ObjectNode params = Rpc.object();
     params.put("protocolVersion", PREFERRED_VERSION);

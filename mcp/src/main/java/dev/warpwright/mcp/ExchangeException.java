@@ -6,6 +6,7 @@ import dev.warpwright.model.ProviderException;
 final class ExchangeException extends Exception {
   private static final long serialVersionUID = 1L;
 
+  private final ProviderException failure;
   private final boolean mayHaveActed;
   private final boolean sessionOver;
 
@@ -18,6 +19,7 @@ final class ExchangeException extends Exception {
    */
   ExchangeException(ProviderException failure, boolean mayHaveActed, boolean sessionOver) {
     super(failure.getMessage(), failure);
+    this.failure = failure;
     this.mayHaveActed = mayHaveActed;
     this.sessionOver = sessionOver;
   }
@@ -42,6 +44,6 @@ final class ExchangeException extends Exception {
   }
 
   ProviderException failure() {
-    return (ProviderException) getCause();
+    return failure;
   }
 }

@@ -38,8 +38,7 @@ final class HttpAnswer implements StreamExchange.Body<Reply> {
    * @param failures how it fails
    * @param asked is told what the server wants meanwhile
    */
-  HttpAnswer(
-      long id, HttpHeaders headers, Failures failures, Consumer<Incoming.Request> asked) {
+  HttpAnswer(long id, HttpHeaders headers, Failures failures, Consumer<Incoming.Request> asked) {
     this.id = id;
     this.headers = headers;
     this.failures = failures;

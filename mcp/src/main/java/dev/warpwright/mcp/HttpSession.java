@@ -119,11 +119,10 @@ final class HttpSession implements Session {
   static boolean mayHaveActed(ProviderException failure) {
     return switch (failure.kind()) {
       case HTTP_STATUS, CONTEXT_LENGTH, PROTOCOL ->
-          failure.status() < 300
-              || failure.status() >= 500
-              || failure.status() == REQUEST_TIMEOUT;
+          failure.status() < 300 || failure.status() >= 500 || failure.status() == REQUEST_TIMEOUT;
       case CONNECT, TIMEOUT -> !neverConnected(failure);
-      // Not sent; but if it was closed while it was under way, a failure of the connection is below.
+      // Not sent; but if it was closed while it was under way, a failure of the connection is
+      // below.
       case OTHER -> failure.getCause() instanceof IOException;
       default -> true;
     };

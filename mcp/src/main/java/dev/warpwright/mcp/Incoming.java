@@ -66,8 +66,6 @@ sealed interface Incoming {
           code.isIntegralNumber() && code.canConvertToLong() ? code.longValue() : 0,
           error.path("message").asString(""));
     }
-    return message.has("result")
-        ? new Result(id.longValue(), message.path("result"))
-        : new Other();
+    return message.has("result") ? new Result(id.longValue(), message.path("result")) : new Other();
   }
 }

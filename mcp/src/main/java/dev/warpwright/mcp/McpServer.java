@@ -25,7 +25,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,13 +56,13 @@ import tools.jackson.databind.node.ObjectNode;
  * }
  * }
  *
- * <p><b>Calls.</b> A call is bounded by the tool's timeout and the operation's deadline. When one of
- * them passes, or the caller or the run is cancelled, the call ends at once, and the server is told
- * with {@code notifications/cancelled}, beside the caller and within 2 s. What the server refuses
- * ({@code isError}, an error of JSON-RPC) is an error result whose words the model sees, at most
- * 10 000 characters of them. A request that did not reach the server has failed, and so has one
- * that it refused with an HTTP status of 300 to 499, save 408. After every other failure it is not
- * known whether the server has acted: see {@link EffectClass}. A session that the server has
+ * <p><b>Calls.</b> A call is bounded by the tool's timeout and the operation's deadline. When one
+ * of them passes, or the caller or the run is cancelled, the call ends at once, and the server is
+ * told with {@code notifications/cancelled}, beside the caller and within 2 s. What the server
+ * refuses ({@code isError}, an error of JSON-RPC) is an error result whose words the model sees, at
+ * most 10 000 characters of them. A request that did not reach the server has failed, and so has
+ * one that it refused with an HTTP status of 300 to 499, save 408. After every other failure it is
+ * not known whether the server has acted: see {@link EffectClass}. A session that the server has
  * forgotten (status 404), or whose process has ended, is begun anew, and a call that surely was not
  * executed is made once more in it.
  *
@@ -169,8 +168,7 @@ public final class McpServer implements AutoCloseable {
       }
       cursor = next.stringValue();
     }
-    throw Dialogue.failure(
-        Kind.PROTOCOL, "lists its tools on more than " + MAX_PAGES + " pages.");
+    throw Dialogue.failure(Kind.PROTOCOL, "lists its tools on more than " + MAX_PAGES + " pages.");
   }
 
   private List<Tool> toTools(List<JsonNode> listed) {
@@ -188,8 +186,8 @@ public final class McpServer implements AutoCloseable {
     }
     if (!missing.isEmpty()) {
       throw invalid(
-          "The tool server must have every tool that only(…) names, but lacks, or has in a form that"
-              + " cannot be used: "
+          "The tool server must have every tool that only(…) names, but lacks, or has in a form"
+              + " that cannot be used: "
               + String.join(", ", missing)
               + ".");
     }
@@ -308,7 +306,8 @@ public final class McpServer implements AutoCloseable {
 
     /**
      * Begins the names that models see with the same characters, so that those of several servers
-     * differ. Characters of a server's name that providers do not take become {@code _} in any case.
+     * differ. Characters of a server's name that providers do not take become {@code _} in any
+     * case.
      *
      * @param prefix at most 32 characters of {@code [A-Za-z0-9_-]}; none by default
      * @return this builder
@@ -417,8 +416,8 @@ public final class McpServer implements AutoCloseable {
      *
      * @return the server, to be closed
      * @throws InvalidRequestException if a setting breaks its rule
-     * @throws ProviderException if the server cannot be reached, does not answer, or speaks no known
-     *     revision of the protocol (2024-11-05 to 2025-11-25)
+     * @throws ProviderException if the server cannot be reached, does not answer, or speaks no
+     *     known revision of the protocol (2024-11-05 to 2025-11-25)
      * @throws OperationCancelledException if the thread was interrupted; the interrupt stays set
      */
     public final McpServer connect() {
@@ -529,8 +528,8 @@ public final class McpServer implements AutoCloseable {
     }
 
     /**
-     * Refuses hosts with a private or loopback address, before each request, for URLs that come from
-     * outside the program.
+     * Refuses hosts with a private or loopback address, before each request, for URLs that come
+     * from outside the program.
      *
      * @return this builder
      */

@@ -15,7 +15,8 @@ interface Session extends AutoCloseable {
    * @param request the whole message
    * @return what ended it
    * @throws ExchangeException if there will be no answer
-   * @throws InterruptedException if the thread was interrupted
+   * @throws InterruptedException if the thread was interrupted; a {@link NeverSentException} if the
+   *     server surely hears nothing of the request
    */
   Reply exchange(long id, byte[] request) throws ExchangeException, InterruptedException;
 

@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -56,7 +57,9 @@ final class StdioSession implements Session {
   private final Feed<Outgoing, Boolean> outbox =
       new Feed<>(OUTBOX_COUNT, OUTBOX_BYTES, outgoing -> outgoing.message.length);
 
-  /** The requests without a reply, by id. Whoever removes one ends it, or no longer waits for it. */
+  /**
+   * The requests without a reply, by id. Whoever removes one ends it, or no longer waits for it.
+   */
   private final Map<Long, Outgoing> waiting = new ConcurrentHashMap<>();
 
   private final AtomicReference<@Nullable ProviderException> over = new AtomicReference<>();
@@ -67,8 +70,7 @@ final class StdioSession implements Session {
     this.answers = answers;
   }
 
-  static StdioSession begin(Child child, TaskTree tasks, Answers answers)
-      throws ExchangeException {
+  static StdioSession begin(Child child, TaskTree tasks, Answers answers) throws ExchangeException {
     StdioSession session = new StdioSession(child, tasks, answers);
     boolean started =
         tasks.detach("mcp", "mcp reader", FOREVER, session::readAll)
@@ -81,22 +83,34 @@ final class StdioSession implements Session {
     return session;
   }
 
-  /** A message on its way out, and what comes back if it is a request. */
+  /**
+   * A message on its way out, and what comes back if it is a request. Either the writing task takes
+   * it or whoever gives it up does, so that it is known which one the process can have seen.
+   */
   private static final class Outgoing {
     final byte[] message;
-    final CountDownLatch written = new CountDownLatch(1); // or never will be
+    final CountDownLatch written = new CountDownLatch(1); // or it never will be
     final CountDownLatch ended = new CountDownLatch(1);
-    volatile boolean begun; // it is being written, or was, or is passed over
-    volatile boolean seen; // before it has ended: the process may have got some of it
-    volatile @Nullable Reply reply; // before it has ended; without one, the session is over
+    private final AtomicBoolean taken = new AtomicBoolean();
+    volatile boolean seen; // set before it has ended; the process may have got some of it
+    volatile @Nullable Reply reply; // set before it has ended; without one, the session is over
 
     Outgoing(byte[] message) {
       this.message = message;
     }
 
-    void end(@Nullable Reply came) {
-      seen = begun;
+    /** True for the first who asks. */
+    boolean take() {
+      return taken.compareAndSet(false, true);
+    }
+
+    void answer(Reply came) {
       reply = came;
+      ended.countDown();
+    }
+
+    void giveUp() {
+      seen = !take();
       ended.countDown();
     }
   }
@@ -108,6 +122,8 @@ final class StdioSession implements Session {
     try {
       put(outgoing);
       outgoing.ended.await();
+    } catch (InterruptedException e) {
+      throw outgoing.take() ? new NeverSentException() : e;
     } finally {
       waiting.remove(id);
     }
@@ -135,7 +151,7 @@ final class StdioSession implements Session {
       }
     }
     ProviderException why = over.get();
-    if (why != null && !outgoing.begun) { // also if it was taken: then it may wait for nobody
+    if (why != null && (!taken || outgoing.take())) {
       throw new ExchangeException(why, false, true);
     }
     if (!taken) { // the thread was interrupted, or its time is up
@@ -144,7 +160,7 @@ final class StdioSession implements Session {
     }
   }
 
-  /** Of the writing task. Goes on to the end of the outbox, also when nothing is written any more. */
+  /** Of the writing task. Goes on to the end of the outbox, whatever becomes of each message. */
   private void writeAll() {
     try (OutputStream input = child.input()) {
       Iterator<Outgoing> next = outbox.iterator(Optional::of, end -> List.of());
@@ -157,9 +173,7 @@ final class StdioSession implements Session {
   }
 
   private void write(OutputStream input, Outgoing outgoing) {
-    outgoing.begun = true;
-    // Whoever ends the session says so first and looks at the mark then: one sees the other.
-    if (over.get() == null) {
+    if (outgoing.take()) {
       try {
         input.write(outgoing.message);
         input.write('\n');
@@ -179,6 +193,8 @@ final class StdioSession implements Session {
       end(failure("broke the connection.", e));
     } catch (FramingException _) {
       end(failure("said a line beyond the bound.", null));
+    } finally {
+      end(failure("is not listened to any more.", null)); // whatever else was thrown
     }
   }
 
@@ -215,7 +231,7 @@ final class StdioSession implements Session {
       } else if (message instanceof Reply reply) {
         Outgoing request = waiting.remove(reply.id());
         if (request != null) { // else nobody waits any more, or ever has
-          request.end(reply);
+          request.answer(reply);
         }
       }
     }
@@ -250,7 +266,7 @@ final class StdioSession implements Session {
     if (first) {
       outbox.end(new Outcome.Success<>(true));
       // Whoever comes to wait later sees that it is over.
-      waiting.values().forEach(outgoing -> outgoing.end(null));
+      waiting.values().forEach(Outgoing::giveUp);
     }
     return first;
   }

@@ -32,10 +32,11 @@ final class FakeHttpServer extends FakeServer {
 
   final CountDownLatch deleted = new CountDownLatch(1);
 
-  /** What is sent in place of an answer to a tool call, if anything. */
-  volatile String rawAnswer = "";
+  /** What is sent in place of an answer to a method. */
+  private final Map<String, String> rawAnswers = new ConcurrentHashMap<>();
 
   volatile boolean namesSessions = true;
+  volatile String sessionName = "session-";
 
   FakeHttpServer(Wire wire) throws IOException {
     this.wire = wire;
@@ -115,14 +116,15 @@ final class FakeHttpServer extends FakeServer {
     }
     JsonNode message = note(body);
     String method = message.path("method").asString("");
-    if (method.equals("tools/call") && !rawAnswer.isEmpty()) {
-      write(client, rawAnswer);
+    String raw = rawAnswers.get(method);
+    if (raw != null) {
+      write(client, raw);
       client.close();
       return;
     }
     String headers = "";
     if (method.equals("initialize") && namesSessions) {
-      String id = "session-" + begun.incrementAndGet();
+      String id = sessionName + begun.incrementAndGet();
       sessions.add(id);
       headers = "Mcp-Session-Id: " + id + "\r\n";
     }
@@ -135,6 +137,11 @@ final class FakeHttpServer extends FakeServer {
   private static void write(Socket client, String text) throws IOException {
     client.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
     client.getOutputStream().flush();
+  }
+
+  /** Answers a method with these bytes and breaks off. */
+  void rawAnswer(String method, String bytes) {
+    rawAnswers.put(method, bytes);
   }
 
   /** How many sessions were begun. */
@@ -221,7 +228,10 @@ final class FakeHttpServer extends FakeServer {
       } else {
         write(
             client,
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"json");
+            "HTTP/1.1 200 OK\r\n"
+                + "Content-Type: application/json\r\n"
+                + "Content-Length: 100\r\n\r\n"
+                + "{\"json");
       }
       client.close();
     }

@@ -79,7 +79,8 @@ abstract class FakeServer implements AutoCloseable {
   static Script error(int code, String message) {
     return (asked, back) ->
         back.last(
-            reply(asked, "\"error\": {\"code\": %d, \"message\": \"%s\"}".formatted(code, message)));
+            reply(
+                asked, "\"error\": {\"code\": %d, \"message\": \"%s\"}".formatted(code, message)));
   }
 
   /** Never answers. */

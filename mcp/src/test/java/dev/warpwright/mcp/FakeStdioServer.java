@@ -8,20 +8,14 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.JsonNode;
 
 /** A server by lines. A pair of sockets stands for the pipes of each process. */
 final class FakeStdioServer extends FakeServer {
   private final List<Socket> ends = new CopyOnWriteArrayList<>();
-  final AtomicInteger started = new AtomicInteger();
-  final AtomicInteger endedGently = new AtomicInteger();
-
-  /** While it is closed, nothing is read. */
-  volatile CountDownLatch reading = new CountDownLatch(0);
 
   @Override
   McpServer.StdioBuilder client() {
@@ -29,7 +23,6 @@ final class FakeStdioServer extends FakeServer {
   }
 
   private Child launch() throws IOException {
-    started.incrementAndGet();
     Socket client;
     Socket server;
     try (ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -38,15 +31,20 @@ final class FakeStdioServer extends FakeServer {
     }
     ends.add(client);
     ends.add(server);
-    Thread.ofVirtual().name("fake-stdio").start(() -> read(server));
+    Thread reader = Thread.ofVirtual().name("fake-stdio").start(() -> read(server));
     return new Child(
         client.getInputStream(),
         client.getOutputStream(),
         new Child.End() {
           @Override
           public void gently() {
-            endedGently.incrementAndGet();
-            close(server);
+            try {
+              boolean _ =
+                  reader.join(Duration.ofSeconds(60)); // it reads on to the end of its input
+            } catch (InterruptedException _) {
+              Thread.currentThread().interrupt();
+            }
+            now();
           }
 
           @Override
@@ -62,15 +60,13 @@ final class FakeStdioServer extends FakeServer {
       BufferedReader lines =
           new BufferedReader(
               new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
-      reading.await();
       String line = lines.readLine();
       while (line != null) {
         JsonNode message = note(line);
         Thread.ofVirtual().start(() -> answer(message, server));
-        reading.await();
         line = lines.readLine();
       }
-    } catch (IOException | InterruptedException _) {
+    } catch (IOException _) {
       // cut
     }
   }
@@ -99,7 +95,6 @@ final class FakeStdioServer extends FakeServer {
   @Override
   public void close() throws IOException {
     super.close();
-    reading.countDown();
     ends.forEach(FakeStdioServer::close);
   }
 
@@ -125,7 +120,9 @@ final class FakeStdioServer extends FakeServer {
 
     @Override
     public void cutWithin() throws IOException {
-      server.getOutputStream().write("{\"jsonrpc\": \"2.0\", \"id\": 3, \"res".getBytes(StandardCharsets.UTF_8));
+      server
+          .getOutputStream()
+          .write("{\"jsonrpc\": \"2.0\", \"id\": 3, \"res".getBytes(StandardCharsets.UTF_8));
       server.close();
     }
   }

@@ -17,6 +17,7 @@ import dev.warpwright.run.RunStatus;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.tool.EffectClass;
+import dev.warpwright.tool.Tool;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -87,11 +88,7 @@ final class McpCallTest {
       assertEquals("act", params.path("name").stringValue());
       assertEquals("it", params.path("arguments").path("what").stringValue());
       String key =
-          caller.store.load(
-                  new RunKey(RunScope.DEFAULT, Caller.RUN),
-                  1,
-                  Deadline.never())
-              .stream()
+          caller.store.load(new RunKey(RunScope.DEFAULT, Caller.RUN), 1, Deadline.never()).stream()
               .map(logged -> logged.event())
               .filter(RunEvent.ToolStarted.class::isInstance)
               .map(event -> ((RunEvent.ToolStarted) event).key())
@@ -106,14 +103,16 @@ final class McpCallTest {
         Arguments.of("{\"content\": []}", Json.of("")),
         Arguments.of("{}", Json.of("")),
         Arguments.of(
-            "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}, {\"type\": \"text\", \"text\": \"b\"}]}",
+            "{\"content\": [{\"type\": \"text\", \"text\": \"a\"}, {\"type\": \"text\", \"text\":"
+                + " \"b\"}]}",
             Json.of("a\nb")),
         Arguments.of(
             "{\"content\": [{\"type\": \"text\", \"text\": \"{\\\"n\\\": 1.10}\"}],"
                 + " \"structuredContent\": {\"n\": 1.10}}",
             Json.parse("{\"n\": 1.10}")),
         Arguments.of(
-            "{\"content\": [{\"type\": \"image\", \"data\": \"AAAA\", \"mimeType\": \"image/png\"}]}",
+            "{\"content\": [{\"type\": \"image\", \"data\": \"AAAA\", \"mimeType\":"
+                + " \"image/png\"}]}",
             Json.of("[image image/png is not shown]")),
         Arguments.of(
             "{\"content\": [{\"type\": \"resource_link\", \"uri\": \"file:///a\"}]}",
@@ -126,7 +125,8 @@ final class McpCallTest {
             "{\"content\": [{\"type\": \"resource\", \"resource\": {\"uri\": \"file:///a\","
                 + " \"blob\": \"AAAA\"}}]}",
             Json.of("[resource file:///a is not shown]")),
-        Arguments.of("{\"content\": [{}, 7, null]}", Json.of("[content is not shown]\n".repeat(3).strip())),
+        Arguments.of(
+            "{\"content\": [{}, 7, null]}", Json.of("[content is not shown]\n".repeat(3).strip())),
         Arguments.of(
             "{\"content\": [{\"type\": \"text\", \"text\": \"\\ud800\"}]}", Json.of("\ufffd")));
   }
@@ -145,7 +145,8 @@ final class McpCallTest {
         called(
             wire,
             FakeServer.result(
-                "{\"isError\": true, \"content\": [{\"type\": \"text\", \"text\": \"No such date.\"}]}"));
+                "{\"isError\": true, \"content\": [{\"type\": \"text\", \"text\": \"No such"
+                    + " date.\"}]}"));
     assertEquals(RunStatus.COMPLETED, result.status());
     assertEquals("No such date.", Caller.output(result));
     assertTrue(Caller.results(result).getFirst().error());
@@ -262,7 +263,8 @@ final class McpCallTest {
                   i ->
                       threads.submit(
                           () -> {
-                            try (Caller caller = new Caller("act", Json.of(Map.of("what", "n" + i)))) {
+                            try (Caller caller =
+                                new Caller("act", Json.of(Map.of("what", "n" + i)))) {
                               return String.valueOf(Caller.output(caller.run(tools)));
                             }
                           }))
@@ -321,7 +323,7 @@ final class McpCallTest {
 
   private static AgentResult answered(String raw) throws Exception {
     try (FakeHttpServer server = (FakeHttpServer) FakeServer.start(Wire.HTTP_JSON)) {
-      server.rawAnswer = raw;
+      server.rawAnswer("tools/call", raw);
       return called(server);
     }
   }
@@ -331,7 +333,7 @@ final class McpCallTest {
   void a_request_that_the_server_refuses_has_failed(int status) throws Exception {
     try (FakeHttpServer server = (FakeHttpServer) FakeServer.start(Wire.HTTP_JSON)) {
       server.namesSessions = false; // else 404 begins another one
-      server.rawAnswer = "HTTP/1.1 " + status + " No\r\nContent-Length: 0\r\n\r\n";
+      server.rawAnswer("tools/call", "HTTP/1.1 " + status + " No\r\nContent-Length: 0\r\n\r\n");
       assertFailed(called(server));
       assertEquals(1, server.messages("tools/call").size());
     }
@@ -431,7 +433,7 @@ final class McpCallTest {
   @Test
   void a_session_that_is_forgotten_again_fails_the_call() throws Exception {
     try (FakeHttpServer server = (FakeHttpServer) FakeServer.start(Wire.HTTP_JSON)) {
-      server.rawAnswer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+      server.rawAnswer("tools/call", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
       assertFailed(called(server));
       assertEquals(2, server.messages("tools/call").size());
       assertEquals(2, server.begun());
@@ -492,12 +494,12 @@ final class McpCallTest {
     try (FakeServer server = FakeServer.start(wire);
         Caller caller = new Caller("act")) {
       McpServer client = server.client().connect();
-      var tools = client.tools();
-      client.close();
-      client.close();
+      List<Tool> tools;
+      try (client) {
+        tools = client.tools();
+      }
       assertFailed(caller.run(tools));
-      var failure =
-          assertThrows(ProviderException.class, client::tools);
+      var failure = assertThrows(ProviderException.class, client::tools);
       assertEquals("The client of the tool server was closed.", failure.getMessage());
       assertEquals(1, server.messages("initialize").size());
     }

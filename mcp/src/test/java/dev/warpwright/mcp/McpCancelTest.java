@@ -174,8 +174,7 @@ final class McpCancelTest {
   void the_outcome_of_a_call_that_may_not_be_repeated_is_unknown_after_its_timeout(Wire wire)
       throws Exception {
     try (FakeServer server = FakeServer.start(wire);
-        McpServer client =
-            server.client().each((name, tool) -> tool.timeout(LIMIT)).connect();
+        McpServer client = server.client().each((name, tool) -> tool.timeout(LIMIT)).connect();
         Caller caller = new Caller("act");
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       server.on("tools/call", server.silence());
@@ -322,9 +321,7 @@ final class McpCancelTest {
   }
 
   private static Throwable failure(Future<?> operation) throws Exception {
-    return assertThrows(
-            ExecutionException.class,
-            () -> operation.get(60, TimeUnit.SECONDS))
+    return assertThrows(ExecutionException.class, () -> operation.get(60, TimeUnit.SECONDS))
         .getCause();
   }
 }

@@ -42,6 +42,11 @@ final class StdioSessionTest {
               awaitKill();
               return -1;
             }
+
+            @Override
+            public int read(byte[] bytes, int offset, int length) throws IOException {
+              return read();
+            }
           },
           new OutputStream() {
             @Override
@@ -79,13 +84,16 @@ final class StdioSessionTest {
     StdioSession session = StdioSession.begin(stuck, tasks, new Answers(tasks));
     List<Thread> callers = new ArrayList<>();
     CountDownLatch interrupted = new CountDownLatch(40);
+    AtomicInteger neverSent = new AtomicInteger();
     for (int i = 0; i < 40; i++) { // more than the outbox holds
       long id = i;
       callers.add(
           Thread.ofVirtual()
               .start(
                   () -> {
-                    assertThrows(InterruptedException.class, () -> session.exchange(id, LARGE));
+                    var thrown =
+                        assertThrows(InterruptedException.class, () -> session.exchange(id, LARGE));
+                    neverSent.addAndGet(thrown instanceof NeverSentException ? 1 : 0);
                     interrupted.countDown();
                   }));
     }
@@ -94,6 +102,7 @@ final class StdioSessionTest {
     callers.forEach(Thread::interrupt);
 
     interrupted.await();
+    assertEquals(39, neverSent.get(), "all but the one that is being written");
     session.close();
     awaitNothingLive();
     assertEquals(1, kills.get());

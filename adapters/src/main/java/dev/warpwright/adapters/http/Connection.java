@@ -116,7 +116,8 @@ public final class Connection implements AutoCloseable {
       StreamExchange.Opening<T> opening)
       throws InterruptedException {
     URI uri = resolve(path);
-    return authorized(uri, body, all -> streams.post(uri, with(more, all), body, expected, opening));
+    return authorized(
+        uri, body, all -> streams.post(uri, with(more, all), body, expected, opening));
   }
 
   /**
