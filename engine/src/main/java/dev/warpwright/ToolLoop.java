@@ -128,7 +128,10 @@ final class ToolLoop {
     ToolCaller caller = new ToolCaller(operation.id(), request.metadata());
     OperationTrace trace = operation.trace();
     Preflight preflight =
-        operation.judge(step.step(), () -> judge(step.step(), calls, caller, trace));
+        operation.judge(
+            step.step(),
+            request.tools().hasRules() || request.toolExecution().approvalPolicy().isPresent(),
+            () -> judge(step.step(), calls, caller, trace));
     List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
     requireNoneUnknown(step, runs, ends);

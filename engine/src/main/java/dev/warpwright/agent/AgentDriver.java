@@ -388,7 +388,10 @@ final class AgentDriver {
     int step = open.getFirst().step();
     OperationTrace trace = operation.trace();
     Preflight preflight =
-        operation.judge(step, () -> Preflight.of(agent, caller, open, approvals, trace));
+        operation.judge(
+            step,
+            Preflight.asksProgram(agent, open),
+            () -> Preflight.of(agent, caller, open, approvals, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));

@@ -809,7 +809,9 @@ public final class Agents {
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
       children.requireThere(state, operation.deadline());
-      var _ = operation.judge(state.step(), () -> whatToWrite(agent, state, decisions, time.now()));
+      var _ =
+          operation.judge(
+              state.step(), true, () -> whatToWrite(agent, state, decisions, time.now()));
       store.adopt(log, state.standing(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
       throw differs(state.run(), operation);
@@ -1074,7 +1076,7 @@ public final class Agents {
     Instant now = live.cancel().isOfWorker() ? later(time.now(), state.standing()) : time.now();
     List<RunEvent> events =
         live.operation()
-            .judge(state.step(), () -> whatToWrite(live.agent(), state, decisions, now));
+            .judge(state.step(), true, () -> whatToWrite(live.agent(), state, decisions, now));
     if (!events.isEmpty()) {
       log.append(events);
     }

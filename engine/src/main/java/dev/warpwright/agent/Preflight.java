@@ -50,6 +50,13 @@ final class Preflight {
     this.trace = trace;
   }
 
+  /** Whether it may ask code of the program. */
+  static boolean asksProgram(Agent agent, List<CallState> open) {
+    return agent.tools().hasRules()
+        || agent.approvalPolicy().isPresent()
+        || open.stream().anyMatch(call -> call.approval().isPresent()); // a signer
+  }
+
   /**
    * Judges all calls that have no result.
    *

@@ -55,6 +55,7 @@ public final class Tool {
   private final ApprovalMode approvalMode;
   private final Optional<Duration> idempotencyWindow;
   private final boolean reconcilable;
+  private final boolean honoursInterrupts;
   private final List<Guardrail> inputGuardrails;
   private final Typed<?> typed;
 
@@ -68,6 +69,7 @@ public final class Tool {
     this.approvalMode = builder.approvalMode;
     this.idempotencyWindow = Optional.ofNullable(builder.idempotencyWindow);
     this.reconcilable = builder.reconciler != null;
+    this.honoursInterrupts = builder.honoursInterrupts;
     this.inputGuardrails = builder.inputGuardrails;
   }
 
@@ -260,6 +262,24 @@ public final class Tool {
     return reconcilable;
   }
 
+  /**
+   * Whether it has been declared that the function ends soon after an interrupt.
+   *
+   * @return false by default
+   * @see Builder#honoursInterrupts()
+   */
+  public boolean honoursInterrupts() {
+    return honoursInterrupts;
+  }
+
+  /**
+   * Whether a call may be judged by code that is not Warpwright's and may take its time: a rule, a
+   * key or a guardrail of the program, or a given schema, whose patterns are the program's.
+   */
+  boolean hasRules() {
+    return typed.hasRules() || !inputGuardrails.isEmpty();
+  }
+
   /** What is wrong with an input, without its content; empty if nothing is. */
   List<String> violations(Json input) {
     return typed.input.violations(input);
@@ -356,6 +376,10 @@ public final class Tool {
       this.reconciler = builder.reconciler;
       this.outputGuardrails = builder.outputGuardrails;
       this.onError = builder.onError;
+    }
+
+    boolean hasRules() {
+      return enabled != null || approval != null || key != null || input.isGiven();
     }
 
     boolean isEnabled(Json json, ToolCaller caller) {
@@ -459,6 +483,7 @@ public final class Tool {
     private List<Guardrail> outputGuardrails = List.of();
     private ApprovalMode approvalMode = ApprovalMode.INTERRUPT;
     private @Nullable Duration idempotencyWindow;
+    private boolean honoursInterrupts;
     private @Nullable BiFunction<? super I, ? super Exception, ? extends Optional<?>> onError;
 
     private Builder(
@@ -584,6 +609,23 @@ public final class Tool {
         throw invalid("A tool's timeout must be more than 0, but is " + timeout + ".");
       }
       this.timeout = timeout;
+      return this;
+    }
+
+    /**
+     * Declares that it is certain that the function, with its guardrails and {@code onError}, ends
+     * soon after an interrupt of its thread, at every moment, and leaves the thread as it found it:
+     * the interrupt is thrown, or stays set, and thread-locals are as before.
+     *
+     * <p>Then a call that no other runs beside runs on the thread of the operation, which saves a
+     * thread. Whoever declares this without keeping it keeps callers waiting beyond their deadline:
+     * nothing takes the operation off a thread that does not come back. A tool that does not
+     * declare it always has a thread of its own, which is left behind if it ignores its interrupt.
+     *
+     * @return this builder
+     */
+    public Builder<I> honoursInterrupts() {
+      this.honoursInterrupts = true;
       return this;
     }
 

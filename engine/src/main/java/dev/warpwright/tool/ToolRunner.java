@@ -191,7 +191,7 @@ public final class ToolRunner {
 
     List<ToolEnd> run() {
       while (!waiting.isEmpty() || !running.isEmpty()) {
-        start();
+        begin();
         if (!running.isEmpty()) {
           Task<?> done = scope.joinNext().orElseThrow();
           end(Objects.requireNonNull(running.remove(done)), done.outcome());
@@ -200,8 +200,8 @@ public final class ToolRunner {
       return List.of(ends);
     }
 
-    /** Starts as many as may run at the same time. */
-    private void start() {
+    /** Begins as many as may run at the same time. */
+    private void begin() {
       List<Integer> wave = new ArrayList<>();
       while (!waiting.isEmpty() && running.size() + wave.size() < width) {
         wave.add(waiting.remove());
@@ -214,18 +214,23 @@ public final class ToolRunner {
         return;
       }
       journal.starting(wave.stream().map(runs::get).toList());
-      wave.forEach(index -> fork(index, runs.get(index)));
+      wave.forEach(index -> begin(index, runs.get(index)));
     }
 
-    private void fork(int index, ToolRun run) {
+    /** One that nothing runs beside need not have a thread, if it declares so. */
+    private void begin(int index, ToolRun run) {
       Deadline own =
           run.tool().timeout().map(limit -> Deadline.after(time, limit)).orElse(Deadline.never());
       ToolContext context =
           new ToolContext(
               caller, run.call().id(), run.key(), run.attempt(), own.earlier(scope.deadline()));
       Slot slot = new Slot(index, run, time.nanoTime());
-      running.put(
-          scope.fork("tool", "tool " + run.tool().name(), own, () -> body(slot, context)), slot);
+      String name = "tool " + run.tool().name();
+      if (width == 1 && run.tool().honoursInterrupts()) {
+        end(slot, scope.callHere("tool", name, own, () -> body(slot, context)));
+      } else {
+        running.put(scope.fork("tool", name, own, () -> body(slot, context)), slot);
+      }
     }
 
     private void end(Slot slot, Outcome<?> outcome) {
@@ -281,7 +286,7 @@ public final class ToolRunner {
       }
       ToolRun again = run.again();
       journal.starting(List.of(again));
-      fork(slot.index, again);
+      begin(slot.index, again);
       return null;
     }
   }

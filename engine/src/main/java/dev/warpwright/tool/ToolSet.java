@@ -17,6 +17,7 @@ public final class ToolSet {
 
   private final Map<String, Tool> tools;
   private final List<ToolSpec> specs;
+  private final boolean hasRules;
 
   private ToolSet(Collection<Tool> tools) {
     Map<String, Tool> byName = new LinkedHashMap<>();
@@ -29,6 +30,7 @@ public final class ToolSet {
     }
     this.tools = byName;
     this.specs = List.copyOf(byName.values().stream().map(Tool::spec).toList());
+    this.hasRules = byName.values().stream().anyMatch(Tool::hasRules);
   }
 
   /**
@@ -68,6 +70,16 @@ public final class ToolSet {
    */
   public Optional<Tool> find(String name) {
     return Optional.ofNullable(tools.get(name));
+  }
+
+  /**
+   * Whether {@link #check}, and what else is asked before a call runs, may call code that is not
+   * Warpwright's and may take its time.
+   *
+   * @return true if a tool has a rule, a key or a guardrail of the program, or a given schema
+   */
+  public boolean hasRules() {
+    return hasRules;
   }
 
   /**

@@ -2,7 +2,6 @@ package dev.warpwright.tool;
 
 import static dev.warpwright.tool.ToolBatch.one;
 import static dev.warpwright.tool.ToolBatch.runs;
-import static dev.warpwright.tool.ToolBatch.tool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -29,16 +28,32 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Running the calls of a step, and what each end means. */
+/**
+ * Running the calls of a step, and what each end means: the same for tools that declare that they
+ * honour interrupts, which may run on the operation's own thread, and for those that do not.
+ */
+@ParameterizedClass(name = "honours interrupts: {0}")
+@ValueSource(booleans = {false, true})
 final class ToolRunnerTest {
   private static final Duration LIMIT = Duration.ofSeconds(3);
 
   @RegisterExtension final ToolBatch batch = new ToolBatch();
+
+  @Parameter boolean honoursInterrupts;
+
+  /** A tool that ends when it is interrupted. */
+  private Tool.Builder<ToolBatch.Input> tool(
+      EffectClass effect, ToolFunction<? super ToolBatch.Input> function) {
+    Tool.Builder<ToolBatch.Input> tool = ToolBatch.tool(effect, function);
+    return honoursInterrupts ? tool.honoursInterrupts() : tool;
+  }
 
   private static ToolEnd.Known known(ToolEnd end) {
     return assertInstanceOf(ToolEnd.Known.class, end);
@@ -320,7 +335,7 @@ final class ToolRunnerTest {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch release = batch.gate();
     Tool stubborn =
-        tool(
+        ToolBatch.tool(
                 EffectClass.ONCE,
                 (input, context) -> {
                   begun.countDown();
@@ -353,7 +368,7 @@ final class ToolRunnerTest {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch release = batch.gate();
     Tool stubborn =
-        tool(
+        ToolBatch.tool(
                 effect,
                 (input, context) -> {
                   begun.countDown();
@@ -533,6 +548,46 @@ final class ToolRunnerTest {
     scopes.getFirst().cancel("enough");
 
     assertEquals(expected, ToolBatch.get(ends).getFirst().getClass().getSimpleName());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PURE, CutOff", "IDEMPOTENT, CutOff", "ONCE, Unknown"})
+  @Tag("R17")
+  void anInterruptOfTheCallerCutsOffAndStaysSet(EffectClass effect, String expected)
+      throws Exception {
+    List<ToolContext> contexts = new CopyOnWriteArrayList<>();
+    Thread[] caller = new Thread[1];
+    AtomicBoolean set = new AtomicBoolean();
+    FutureTask<List<ToolEnd>> ends =
+        ToolBatch.elsewhere(
+            () -> {
+              caller[0] = Thread.currentThread();
+              List<ToolEnd> found = batch.run(one(hanging(effect, contexts)));
+              set.set(Thread.interrupted());
+              return found;
+            });
+    ToolBatch.until(() -> contexts.size() == 1);
+    caller[0].interrupt();
+
+    assertEquals(expected, ToolBatch.get(ends).getFirst().getClass().getSimpleName());
+    assertTrue(set.get());
+  }
+
+  @Test
+  void aToolHasAThreadOfItsOwnUnlessItHonoursInterruptsAndRunsAlone() {
+    List<Thread> threads = new CopyOnWriteArrayList<>();
+    Tool tool =
+        tool(EffectClass.PURE, (input, context) -> threads.add(Thread.currentThread())).build();
+
+    batch.run(one(tool));
+    batch.run(runs(tool, 2)); // at the same time
+    batch.options = ToolExecution.DEFAULT.sequential();
+    batch.run(runs(tool, 2));
+
+    List<Boolean> onOwners =
+        threads.stream().map(thread -> thread.equals(Thread.currentThread())).toList();
+    boolean here = honoursInterrupts;
+    assertEquals(List.of(here, false, false, here, here), onOwners);
   }
 
   @ParameterizedTest

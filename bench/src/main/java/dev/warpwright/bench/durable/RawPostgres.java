@@ -36,6 +36,7 @@ final class RawPostgres extends RawLog {
       settings.execute("SET enable_seqscan = off");
       settings.execute("SET enable_hashjoin = off");
       settings.execute("SET enable_mergejoin = off");
+      settings.execute("SET plan_cache_mode = force_generic_plan");
     }
     this.write = connection.prepareStatement(movesRuns ? FENCE + MOVED + EVENTS : FENCE + EVENTS);
   }

@@ -57,6 +57,7 @@ final class TrivialAgent implements AutoCloseable {
                   tool.run();
                   return "done";
                 })
+            .honoursInterrupts() // as its model does
             .build());
   }
 
