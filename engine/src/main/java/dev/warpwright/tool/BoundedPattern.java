@@ -18,8 +18,8 @@ final class BoundedPattern implements RegularExpression {
    */
   private static final int MAX_LOOKS = 20_000_000;
 
-  /** What is left for the check that the thread makes. */
-  private static final ScopedValue<int[]> LEFT = ScopedValue.newInstance();
+  /** Those of the check that the thread makes. */
+  private static final ScopedValue<Looks> LOOKS = ScopedValue.newInstance();
 
   private final Pattern pattern;
 
@@ -40,7 +40,7 @@ final class BoundedPattern implements RegularExpression {
 
   /** Makes a check, with all looks left. */
   static void within(Runnable check) {
-    ScopedValue.where(LEFT, new int[] {MAX_LOOKS}).run(check);
+    ScopedValue.where(LOOKS, new Looks()).run(check);
   }
 
   /** Ends a check whose patterns took too much. The library passes it on. */
@@ -55,19 +55,28 @@ final class BoundedPattern implements RegularExpression {
   @Override
   public boolean matches(String value) {
     try {
-      return pattern.matcher(new Counted(value, LEFT.get())).find();
+      return pattern.matcher(new Counted(value, LOOKS.get())).find();
     } catch (StackOverflowError _) { // some patterns nest for each character
       throw new ExceededException();
     }
   }
 
-  /** A text that knows how often it was looked at. */
-  private record Counted(CharSequence text, int[] left) implements CharSequence {
-    @Override
-    public char charAt(int index) {
-      if (--left[0] < 0) {
+  /** What is left for one check; of its thread. */
+  private static final class Looks {
+    private int left = MAX_LOOKS;
+
+    void count() {
+      if (--left < 0) {
         throw new ExceededException();
       }
+    }
+  }
+
+  /** A text that knows how often it was looked at. */
+  private record Counted(CharSequence text, Looks looks) implements CharSequence {
+    @Override
+    public char charAt(int index) {
+      looks.count();
       return text.charAt(index);
     }
 
@@ -78,7 +87,7 @@ final class BoundedPattern implements RegularExpression {
 
     @Override
     public CharSequence subSequence(int start, int end) {
-      return new Counted(text.subSequence(start, end), left);
+      return new Counted(text.subSequence(start, end), looks);
     }
 
     @Override

@@ -458,25 +458,26 @@ public final class McpServer implements AutoCloseable {
     }
 
     /**
-     * Sends a token with each request, which stays the same.
+     * Sends a bearer token with each request.
      *
      * @param token visible ASCII characters; it is shown nowhere
      * @return this builder
      */
     public HttpBuilder bearer(String token) {
       HeaderValues.requireToken("bearer", token);
-      return bearer(() -> token);
+      return tokens(() -> token);
     }
 
     /**
-     * Sends a token with each request.
+     * Sends a bearer token with each request, for tokens that end, in place of one that stays.
      *
-     * @param token gives it, on the thread of the request; it should have one at hand
+     * @param source gives the token, visible ASCII characters, on the thread of the request; it
+     *     should have one at hand
      * @return this builder
      */
-    public HttpBuilder bearer(Supplier<String> token) {
-      Objects.requireNonNull(token, "token");
-      settings.authorization(clock -> new Bearer(token));
+    public HttpBuilder tokens(Supplier<String> source) {
+      Objects.requireNonNull(source, "source");
+      settings.authorization(clock -> new Bearer(source));
       return this;
     }
 

@@ -509,14 +509,15 @@ final class McpCallTest {
   @EnumSource
   void a_close_ends_the_calls_under_way(Wire wire) throws Exception {
     try (FakeServer server = FakeServer.start(wire);
-        McpServer client = server.client().effect(EffectClass.ONCE, "act").connect();
         Caller caller = new Caller("act");
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       server.on("tools/call", server.silence());
-      var tools = client.tools();
-      Future<AgentResult> run = threads.submit(() -> caller.run(tools));
-      var _ = server.await("tools/call");
-      client.close();
+      Future<AgentResult> run;
+      try (McpServer client = server.client().effect(EffectClass.ONCE, "act").connect()) {
+        List<Tool> tools = client.tools();
+        run = threads.submit(() -> caller.run(tools));
+        var _ = server.await("tools/call");
+      }
       assertUnknown(assertInstanceOf(AgentResult.class, run.get(60, TimeUnit.SECONDS)));
     }
   }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A process that takes nothing. */
 @Timeout(60)
-final class StdioSessionTest {
+final class McpStdioTest {
   private static final byte[] LARGE = "x".repeat(500_000).getBytes(StandardCharsets.UTF_8);
 
   private final TaskTree tasks = TaskTree.builder().build();
