@@ -433,7 +433,8 @@ final class McpCallTest {
   @Test
   void a_session_that_is_forgotten_again_fails_the_call() throws Exception {
     try (FakeHttpServer server = (FakeHttpServer) FakeServer.start(Wire.HTTP_JSON)) {
-      server.rawAnswer("tools/call", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+      server.rawAnswer(
+          "tools/call", "HTTP/1.1 404 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       assertFailed(called(server));
       assertEquals(2, server.messages("tools/call").size());
       assertEquals(2, server.begun());
