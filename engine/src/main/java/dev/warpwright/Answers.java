@@ -4,7 +4,9 @@ import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.LanguageModel;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.StreamingModel;
 import dev.warpwright.model.ToolCall;
 import java.util.HashSet;
@@ -19,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class Answers {
   /** The most tool calls of one answer. */
   private static final int MAX_TOOL_CALLS = 128;
+
+  /** The most approvals that a provider asks for by one answer. */
+  private static final int MAX_APPROVALS = 128;
 
   private Answers() {}
 
@@ -63,6 +68,7 @@ final class Answers {
           .build();
     }
     requireReasonable(response.message().toolCalls());
+    requireReasonableApprovals(response.message().approvals());
     return PrivateState.issuedBy(provider, UsageEstimate.complete(call.messages(), response));
   }
 
@@ -79,6 +85,24 @@ final class Answers {
     for (ToolCall call : calls) {
       if (!ids.add(call.id())) {
         throw protocol("Two tool calls of the answer have the same id.");
+      }
+    }
+  }
+
+  private static void requireReasonableApprovals(List<ProviderState> asking) {
+    if (asking.size() > MAX_APPROVALS) {
+      throw protocol(
+          "The answer asks for %d approvals, more than the bound of %d."
+              .formatted(asking.size(), MAX_APPROVALS));
+    }
+    Set<String> ids = new HashSet<>();
+    for (ProviderState state : asking) {
+      ProviderApproval asked = state.approval().orElseThrow();
+      if (!ids.add(asked.requestId())) {
+        throw protocol("Two requests for approval of the answer have the same id.");
+      }
+      if (asked.answer().isPresent()) {
+        throw protocol("A request for approval of the answer has an answer already.");
       }
     }
   }

@@ -1123,9 +1123,9 @@ public final class Gateway implements AutoCloseable {
     }
 
     /**
-     * Limits the observer calls that wait in {@link ObserverMode#BACKGROUND}, and those that wait
-     * in one queue of {@link Gateway#observerCalls}; what comes when so many wait is dropped and
-     * counted.
+     * Limits the observer calls in the queue of {@link ObserverMode#BACKGROUND}, and those in one
+     * queue of {@link Gateway#observerCalls}, the one that is being made included; what comes when
+     * there are so many is dropped and counted.
      *
      * @param calls 1 to 10 000; 256 by default
      * @return this builder

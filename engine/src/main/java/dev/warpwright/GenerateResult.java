@@ -7,6 +7,8 @@ import dev.warpwright.model.Conversation;
 import dev.warpwright.model.CostValuation;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.ModelResponse;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolResult;
@@ -21,7 +23,7 @@ import java.util.Optional;
  *
  * @param text the text of the last step
  * @param finishReason why the last step ended; TOOL_CALLS if the steps were used up while the model
- *     still asked for tools
+ *     still asked for tools, PAUSED if the provider asks for an approval
  * @param targetUsed the last winning target; a later step may have moved it
  * @param latency from the call to the answer
  * @param attempts every attempt of the operation, skips included, in order of time
@@ -70,6 +72,19 @@ public record GenerateResult(
    */
   public Completeness completeness() {
     return steps.getLast().response().completeness();
+  }
+
+  /**
+   * What the provider asks to approve before a tool that it runs itself may act. Nobody can decide
+   * within the operation: an agent's run waits for a person, or the program answers with {@link
+   * Conversation#answered} on {@link #messages} and makes another request of them. What is not
+   * answered is not done.
+   *
+   * @return the states that ask, in order; empty if the answer asks for nothing, or was cut off
+   */
+  public List<ProviderState> pendingApprovals() {
+    ModelResponse last = steps.getLast().response();
+    return last.finishReason().allows(last.message()) ? last.message().approvals() : List.of();
   }
 
   /**

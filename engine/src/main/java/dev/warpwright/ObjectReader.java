@@ -53,6 +53,13 @@ final class ObjectReader<T> {
    * @throws LimitExceededException if it still asks for tools
    */
   Found<T> read(ModelResponse answer, ObjectMode mode, OperationTrace trace) {
+    if (!answer.message().approvals().isEmpty()) {
+      throw new InvalidOutputException(
+          FailureKind.OUTPUT_TRUNCATION,
+          "The provider asks for an approval before it goes on; there is no object.",
+          answer,
+          trace);
+    }
     if (!answer.message().toolCalls().isEmpty()) {
       throw new LimitExceededException(
           "The steps are used up (maxSteps), and the last answer asks for tools; there is no"

@@ -29,8 +29,8 @@ public final class ObserverCalls {
   }
 
   /**
-   * Makes a call for which nobody waits. If {@link Gateway.Builder#observerQueue} calls wait
-   * already, it is dropped and counted.
+   * Makes a call for which nobody waits. If {@link Gateway.Builder#observerQueue} calls wait or are
+   * being made already, it is dropped and counted.
    *
    * @param called who is called, for the name of its task
    * @param body the call
@@ -44,7 +44,7 @@ public final class ObserverCalls {
   }
 
   /**
-   * Makes a call as {@link #offer}, however many wait already: for the few that must be heard.
+   * Makes a call as {@link #offer}, however many there are already: for the few that must be heard.
    *
    * @param called who is called, for the name of its task
    * @param body the call

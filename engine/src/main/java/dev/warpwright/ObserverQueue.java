@@ -1,6 +1,7 @@
 package dev.warpwright;
 
 import dev.warpwright.task.Deadline;
+import dev.warpwright.task.Outcome;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import java.time.Duration;
@@ -25,7 +26,10 @@ final class ObserverQueue {
   private final int capacity;
   private final Duration timeout;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Queue<ObserverCall> waiting = new ArrayDeque<>(); // guarded by lock
+
+  /** The first is being made and holds its place until it has ended. Guarded by lock. */
+  private final Queue<ObserverCall> calls = new ArrayDeque<>();
+
   private boolean draining; // guarded by lock
 
   ObserverQueue(TaskTree tree, String name, int capacity, Duration timeout) {
@@ -35,12 +39,12 @@ final class ObserverQueue {
     this.timeout = timeout;
   }
 
-  /** Whether there was room for the call. */
+  /** Whether there was room for the call: fewer than the capacity wait or are being made. */
   boolean offer(ObserverCall call) {
     return add(call, capacity);
   }
 
-  /** Takes the call however many wait; false if there is no thread to make it. */
+  /** Takes the call however many there are; false if there is no thread to make it. */
   boolean add(ObserverCall call) {
     return add(call, Integer.MAX_VALUE);
   }
@@ -49,10 +53,10 @@ final class ObserverQueue {
     boolean begin;
     lock.lock();
     try {
-      if (waiting.size() >= limit) {
+      if (calls.size() >= limit) {
         return false;
       }
-      waiting.add(call);
+      calls.add(call);
       begin = !draining;
       draining = true;
     } finally {
@@ -66,7 +70,7 @@ final class ObserverQueue {
     lock.lock();
     try {
       draining = false;
-      return !waiting.remove(call);
+      return !calls.remove(call);
     } finally {
       lock.unlock();
     }
@@ -75,16 +79,28 @@ final class ObserverQueue {
   private void drain() {
     try (TaskScope scope = tree.open("observers", "queue")) {
       for (ObserverCall call = next(); call != null; call = next()) {
-        call.ended(
-            scope.call("observer", call.name(), Deadline.after(tree.time(), timeout), call::make));
+        Outcome<?> outcome =
+            scope.call("observer", call.name(), Deadline.after(tree.time(), timeout), call::make);
+        leave(); // before a flush that waits for the call hears of its end
+        call.ended(outcome);
       }
+    }
+  }
+
+  /** The first call gives up its place. */
+  private void leave() {
+    lock.lock();
+    try {
+      var _ = calls.remove();
+    } finally {
+      lock.unlock();
     }
   }
 
   private @Nullable ObserverCall next() {
     lock.lock();
     try {
-      ObserverCall call = waiting.poll();
+      ObserverCall call = calls.peek();
       draining = call != null;
       return call;
     } finally {

@@ -29,7 +29,7 @@ final class Observers {
    * @param route told of winners
    * @param mode who waits for the first
    * @param timeout the limit of one call
-   * @param queueCapacity the calls that may wait in {@link ObserverMode#BACKGROUND}
+   * @param queueCapacity the calls that may be in the queue of {@link ObserverMode#BACKGROUND}
    */
   record Settings(
       Optional<AttemptObserver> attempt,
@@ -114,7 +114,7 @@ final class Observers {
     }
   }
 
-  /** A queue of its own, in which so many calls may wait as in the common one. */
+  /** A queue of its own, with room for as many calls as the common one. */
   ObserverQueue queue(String name) {
     return new ObserverQueue(tree, name, settings.queueCapacity(), settings.timeout());
   }

@@ -25,6 +25,7 @@ import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
 import dev.warpwright.model.PortableHistory;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Redaction;
 import dev.warpwright.model.StreamBrokenException;
 import dev.warpwright.model.Target;
@@ -291,7 +292,8 @@ public final class Operation implements AutoCloseable {
   /** The candidates that can do what the step needs, the winner of the step before first. */
   private List<Candidate> candidates(int step, Conversation messages) {
     boolean showsImages = messages.hasImages();
-    if (winner == null && !showsImages && !history.hasTools()) {
+    Optional<ProviderState> answered = messages.unsentAnswer();
+    if (winner == null && !showsImages && !history.hasTools() && answered.isEmpty()) {
       return plan.candidates();
     }
     List<Candidate> order = new ArrayList<>(plan.candidates());
@@ -303,7 +305,30 @@ public final class Operation implements AutoCloseable {
       order.removeIf(candidate -> skippedForImages(step, candidate));
     }
     order.removeIf(candidate -> skippedForHistory(step, candidate));
+    answered.ifPresent(
+        state -> order.removeIf(candidate -> skippedForAnswer(step, candidate, state)));
     return order;
+  }
+
+  /**
+   * What was decided on a request of a provider is told to the model there that asked, and to no
+   * other: there it would be lost.
+   */
+  private boolean skippedForAnswer(int step, Candidate candidate, ProviderState asked) {
+    Target target = candidate.target();
+    boolean other =
+        !asked.provider().equals(Optional.of(target.provider()))
+            || !asked.modelId().equals(target.modelId());
+    if (other) {
+      attempts.add(
+          Attempt.skip(
+              step,
+              target,
+              ReasonCode.OPERATION_SKIP,
+              candidate.rank(),
+              "The conversation answers a request for approval that another target made."));
+    }
+    return other;
   }
 
   private boolean skippedForHistory(int step, Candidate candidate) {
@@ -731,23 +756,24 @@ public final class Operation implements AutoCloseable {
 
   /**
    * Judges the calls of a step by rules of the program, as a child of this operation: a rule that
-   * takes its time does not keep the caller beyond the deadline. Where there are none, the calling
-   * thread judges at once.
+   * takes its time does not keep the caller beyond the deadline.
    *
    * @param <T> what is found
    * @param step the step
-   * @param hasRules whether code of the program may be asked
+   * @param honourInterrupts whether it is declared that all of them end soon after an interrupt, so
+   *     that they need no thread of their own
    * @param rules asks the tools whether they may be used and what needs an approval
    * @return what was found
    * @throws DeadlineExceededException if the deadline passed meanwhile
    * @throws OperationCancelledException if the operation was cancelled meanwhile
    */
-  public <T> T judge(int step, boolean hasRules, Supplier<T> rules) {
-    if (hasRules) {
-      return foreign("preflight", step, rules);
-    }
-    requireNotOver(step);
-    return rules.get();
+  public <T> T judge(int step, boolean honourInterrupts, Supplier<T> rules) {
+    return honourInterrupts
+        ? found(
+            "preflight",
+            step,
+            scope.callHere("preflight", "preflight", scope.deadline(), rules::get))
+        : foreign("preflight", step, rules);
   }
 
   /**
@@ -846,7 +872,11 @@ public final class Operation implements AutoCloseable {
 
   /** Runs code of the program. */
   private <T> T foreign(String kind, int step, Supplier<T> code) {
-    Outcome<T> outcome = scope.call(kind, kind + " of step " + step, scope.deadline(), code::get);
+    return found(
+        kind, step, scope.call(kind, kind + " of step " + step, scope.deadline(), code::get));
+  }
+
+  private <T> T found(String kind, int step, Outcome<T> outcome) {
     return switch (outcome) {
       case Outcome.Success<T>(T found) -> found;
       case Outcome.Failure<T>(Error error) -> throw error;

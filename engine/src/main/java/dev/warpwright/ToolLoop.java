@@ -53,10 +53,15 @@ final class ToolLoop {
       results.forEach(result -> operation.show(step.step(), new StreamEvent.ToolReturned(result)));
       addToolResults(results);
       messages = messages.plus(Message.tool(results));
-      if (number == request.maxSteps()) {
+      if (number == request.maxSteps() || asksForApproval(step)) {
         return;
       }
     }
+  }
+
+  /** Whether the provider asks for what nobody can decide within the operation. */
+  private static boolean asksForApproval(ModelStep step) {
+    return !step.response().message().approvals().isEmpty();
   }
 
   private void addToolResults(List<ToolResult> results) {
@@ -130,7 +135,8 @@ final class ToolLoop {
     Preflight preflight =
         operation.judge(
             step.step(),
-            request.tools().hasRules() || request.toolExecution().approvalPolicy().isPresent(),
+            request.tools().honourInterrupts()
+                && request.toolExecution().approvalPolicy().isEmpty(),
             () -> judge(step.step(), calls, caller, trace));
     List<ToolRun> runs = preflight.runs();
     List<ToolEnd> ends = operation.tools(step, caller, ToolJournal.NONE).run(runs);
@@ -190,6 +196,9 @@ final class ToolLoop {
 
   private FinishReason finishReason() {
     ModelResponse last = lastStep().response();
+    if (asksForApproval(lastStep()) && last.finishReason().allowsTools()) {
+      return new FinishReason(FinishReason.Kind.PAUSED, last.finishReason().raw());
+    }
     return last.message().toolCalls().isEmpty()
         ? last.finishReason()
         : new FinishReason(FinishReason.Kind.TOOL_CALLS, last.finishReason().raw());

@@ -283,7 +283,7 @@ final class AttemptObserverTest {
             spine
                 .builder()
                 .observerMode(ObserverMode.BACKGROUND)
-                .observerQueue(1)
+                .observerQueue(2)
                 .attemptObserver(
                     (id, attempt) -> {
                       trail.add("told");
@@ -293,7 +293,7 @@ final class AttemptObserverTest {
 
     gateway.generate(request(A));
     Spine.await("the first call", busy);
-    gateway.generate(request(A)); // waits in the queue
+    gateway.generate(request(A)); // waits behind it
     gateway.generate(request(A)); // finds it full
     gateway.generate(request(A));
 

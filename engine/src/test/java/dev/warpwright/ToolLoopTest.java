@@ -42,6 +42,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The loop of model calls and tools of a text operation, which has no log. */
 final class ToolLoopTest {
@@ -205,32 +206,41 @@ final class ToolLoopTest {
         List.of(true, false, false), with.toolResults().stream().map(ToolResult::error).toList());
   }
 
-  @Test
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
   @Tag("R123")
   @Tag("R126")
-  void aRuleThatTakesItsTimeDoesNotKeepTheCallerBeyondTheDeadline() throws Exception {
+  void aRuleThatTakesItsTimeDoesNotKeepTheCallerBeyondTheDeadline(boolean honoursInterrupts)
+      throws Exception {
+    ConcurrentLinkedQueue<Thread> threads = new ConcurrentLinkedQueue<>();
     CountDownLatch asked = new CountDownLatch(1);
     spine.a.asksFor(Tools.call("1", "ruled"));
-    var ruled =
+    var rule =
         Tools.builder("ruled", EffectClass.PURE, (input, context) -> "unreachable")
             .enabledIf(
                 input -> {
+                  threads.add(Thread.currentThread());
                   asked.countDown();
                   while (!Thread.currentThread().isInterrupted()) { // by the deadline
                     LockSupport.park();
                   }
                   return true;
-                })
-            .build();
+                });
+    var ruled = (honoursInterrupts ? rule.honoursInterrupts() : rule).build();
     Gateway gateway = spine.build(spine.builder().timeout(Duration.ofSeconds(5)));
 
     Caller<GenerateResult> caller =
-        Caller.start(() -> gateway.generate(ask(A).tools(ruled).maxSteps(2).build()));
+        Caller.start(
+            () -> {
+              threads.add(Thread.currentThread());
+              return gateway.generate(ask(A).tools(ruled).maxSteps(2).build());
+            });
     Spine.await("the rule", asked);
     spine.awaitWaitOf(Duration.ofSeconds(5));
     spine.advance(5_000);
 
     assertEquals(FailureKind.DEADLINE, caller.failure(DeadlineExceededException.class).kind());
+    assertEquals(honoursInterrupts, threads.poll().equals(threads.poll()));
   }
 
   @Test

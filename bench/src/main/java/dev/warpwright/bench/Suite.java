@@ -141,7 +141,7 @@ public final class Suite {
         HTTP,
         HttpLoad.class,
         "--client jdk,warpwright,warpwright-controlled --what calls --callers 64"
-            + " --warmup 8 --seconds 4 --rounds "
+            + " --warmup 25 --seconds 5 --rounds "
             + rounds);
     load(IN_FLIGHT, InFlight.class, "--rounds " + rounds);
     load(

@@ -18,6 +18,7 @@ import dev.warpwright.tool.JsonType;
 import dev.warpwright.tool.Tool;
 import dev.warpwright.tool.ToolExecution;
 import dev.warpwright.tool.ToolSet;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -61,6 +62,7 @@ public final class Agent {
   private final List<Guardrail> inputGuardrails;
   private final List<Guardrail> outputGuardrails;
   private final Optional<ApprovalPolicy> approvalPolicy;
+  private final Optional<Duration> providerApprovalExpiry;
   private final ToolSet tools;
   private final List<SubAgent> subAgents;
   private final ToolExecution toolExecution;
@@ -93,6 +95,7 @@ public final class Agent {
     this.inputGuardrails = builder.inputGuardrails;
     this.outputGuardrails = builder.outputGuardrails;
     this.approvalPolicy = Optional.ofNullable(builder.approvalPolicy);
+    this.providerApprovalExpiry = Optional.ofNullable(builder.providerApprovalExpiry);
     this.tools = builder.allTools();
     this.subAgents = List.copyOf(builder.subAgents);
     this.toolExecution = builder.toolExecution;
@@ -235,6 +238,15 @@ public final class Agent {
    */
   public Optional<ApprovalPolicy> approvalPolicy() {
     return approvalPolicy;
+  }
+
+  /**
+   * When a request for approval by a provider, for a tool that it runs itself, counts as denied.
+   *
+   * @return the time from the request on; empty if never
+   */
+  public Optional<Duration> providerApprovalExpiry() {
+    return providerApprovalExpiry;
   }
 
   /**
@@ -402,6 +414,7 @@ public final class Agent {
     private List<Guardrail> inputGuardrails = List.of();
     private List<Guardrail> outputGuardrails = List.of();
     private @Nullable ApprovalPolicy approvalPolicy;
+    private @Nullable Duration providerApprovalExpiry;
     private ToolSet tools = ToolSet.NONE;
     private List<SubAgent> subAgents = List.of();
     private ToolExecution toolExecution = ToolExecution.DEFAULT;
@@ -551,6 +564,22 @@ public final class Agent {
      */
     public Builder approvalPolicy(ApprovalPolicy policy) {
       this.approvalPolicy = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * Lets requests for approval by a provider, for a tool that it runs itself, expire: from then
+     * on a request counts as denied with the reason {@code expired}. Such requests always go to a
+     * person; which tools of a provider need one is said in its own options.
+     *
+     * @param expiry more than zero, from the request on; without it a request waits for ever
+     * @return this builder
+     */
+    public Builder providerApprovalExpiry(Duration expiry) {
+      if (expiry.isZero() || expiry.isNegative()) {
+        throw invalid("providerApprovalExpiry must be more than 0, but is " + expiry + ".");
+      }
+      this.providerApprovalExpiry = expiry;
       return this;
     }
 

@@ -13,9 +13,11 @@ import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelResponse;
 import dev.warpwright.model.OperationCancelledException;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.StoreException;
 import dev.warpwright.model.Target;
 import dev.warpwright.model.ToolFailedException;
+import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.model.Usage;
 import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.CallState;
@@ -217,6 +219,7 @@ final class AgentDriver {
   /** What comes first in each invocation, before any model or tool. */
   private void begin() {
     RunState state = log.state();
+    requireNoApprovalInDoubt(state);
     guard.requireNoneTriggered(state);
     if (state.calls().isEmpty() && !state.hasFinalAnswer()) {
       limits.requireStepLeft(state, operation);
@@ -224,10 +227,23 @@ final class AgentDriver {
     guard.requireInputPasses(state);
   }
 
+  /** To tell the provider again that its tool may act could let the tool act twice. */
+  private void requireNoApprovalInDoubt(RunState state) {
+    if (state.mayHaveSentApproval()) {
+      throw new UnknownOutcomeException(
+          "Step %d of run %s gave a provider the approval that it had asked for, and was cut off:"
+                  .formatted(state.step(), state.run())
+              + " the provider's tool may or may not have acted. The step is not repeated unless"
+              + " the run is resumed once more.",
+          null,
+          operation.trace());
+    }
+  }
+
   private void next() {
     RunState state = log.state();
     guard.requireNoneTriggered(state); // by a tool
-    if (!state.calls().isEmpty()) {
+    if (!state.calls().isEmpty() || !state.openApprovals().isEmpty()) {
       settle();
     } else if (state.hasFinalAnswer()) {
       RunCompleted end = completed(state);
@@ -245,6 +261,7 @@ final class AgentDriver {
     if (!goesOn()) {
       return;
     }
+    requireValidAnswers(log.state());
     OptionalInt mostOutput = limits.beforeModel(log.state(), operation);
     int number = log.state().nextStep();
     append(List.of(new StepStarted(number, log.state().messages().size())));
@@ -256,18 +273,33 @@ final class AgentDriver {
 
     Message message = answer.response().message();
     Optional<RunFailed> cutOff = cutOff(answer);
+    boolean asks = !message.toolCalls().isEmpty() || !message.approvals().isEmpty();
     if (cutOff.isPresent()) {
       write(List.of(cutOff.get()));
-    } else if (message.toolCalls().isEmpty() && guard.asksAboutOutput()) {
+    } else if (!asks && guard.asksAboutOutput()) {
       write(List.of()); // it is paid for, whatever becomes of it
-    } else if (message.toolCalls().isEmpty()) {
+    } else if (!asks) {
       RunState state = log.state();
       String text = state.text() + message.text();
       Usage usage = state.usage().plus(answer.response().usage());
       write(List.of(completed(text, number, usage, answer.target(), answer.response())));
     } else {
       parallel = answer.parallelToolCalls();
-      run(CallState.fresh(message.toolCalls(), number));
+      run(number, CallState.fresh(message.toolCalls(), number), message.approvals());
+    }
+  }
+
+  /** A signer is code of the program. */
+  private void requireValidAnswers(RunState state) {
+    if (!state.providerApprovals().isEmpty()) {
+      boolean _ =
+          operation.judge(
+              state.step(),
+              false,
+              () -> {
+                approvals.requireValidAnswers(state);
+                return true;
+              });
     }
   }
 
@@ -335,17 +367,18 @@ final class AgentDriver {
     }
   }
 
-  /** Why no tool of an answer may run although it asks for some. */
+  /** Why no tool of an answer may run, and nobody is asked, although it asks for some. */
   private static Optional<RunFailed> cutOff(ModelStep answer) {
     FinishReason finish = answer.response().finishReason();
-    if (answer.response().message().toolCalls().isEmpty() || finish.allowsTools()) {
+    Message message = answer.response().message();
+    if (finish.allows(message)) {
       return Optional.empty();
     }
     return Optional.of(
         new RunFailed(
             finish.withoutTools(),
-            "The answer asks for tools but ended with %s; no tool was run."
-                .formatted(finish.kind()),
+            "The answer asks for %s but ended with %s; no tool was run."
+                .formatted(message.toolCalls().isEmpty() ? "an approval" : "tools", finish.kind()),
             false,
             answer.step(),
             List.of()));
@@ -364,10 +397,14 @@ final class AgentDriver {
       ToolRunner runner = operation.tools(false, caller, journal);
       lapsed.removeIf(callId -> findsOut(runner, callId));
     }
-    if (waitsForVerdicts(step, lapsed) || endsAsIntended() || log.state().calls().isEmpty()) {
+    if (waitsForVerdicts(step, lapsed) || endsAsIntended()) {
       return;
     }
-    run(log.state().calls());
+    List<CallState> calls = log.state().calls();
+    List<ProviderState> asking = log.state().openApprovals();
+    if (!calls.isEmpty() || !asking.isEmpty()) {
+      run(step, calls, asking);
+    }
   }
 
   /** Asks about each call that an earlier driver left in doubt. */
@@ -382,16 +419,16 @@ final class AgentDriver {
 
   /**
    * Judges the open calls, writes what follows from that, and runs what may run. One call that
-   * waits for an approval keeps the whole batch from running.
+   * waits for an approval keeps the whole batch from running, and so does a provider that asks for
+   * one.
    */
-  private void run(List<CallState> open) {
-    int step = open.getFirst().step();
+  private void run(int step, List<CallState> open, List<ProviderState> asking) {
     OperationTrace trace = operation.trace();
     Preflight preflight =
         operation.judge(
             step,
-            Preflight.asksProgram(agent, open),
-            () -> Preflight.of(agent, caller, open, approvals, trace));
+            Preflight.honoursInterrupts(agent, open) && asking.isEmpty(),
+            () -> judged(step, open, asking, trace));
     List<RunEvent> events = new ArrayList<>(preflight.events());
     if (!preflight.awaited().isEmpty()) {
       events.add(RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));
@@ -411,6 +448,15 @@ final class AgentDriver {
     }
     journal.underWay.clear();
     conclude(step, runner, preflight.runs(), runner.run(preflight.runs()));
+  }
+
+  private Preflight judged(
+      int step, List<CallState> open, List<ProviderState> asking, OperationTrace trace) {
+    Preflight preflight = Preflight.of(agent, caller, open, approvals, trace);
+    if (!asking.isEmpty()) {
+      preflight.judge(step, asking, log.state().pendingApprovals());
+    }
+    return preflight;
   }
 
   /** Runs the child run that answers a call until that ends or waits. */

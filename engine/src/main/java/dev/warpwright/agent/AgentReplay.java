@@ -220,7 +220,7 @@ public final class AgentReplay {
 
   /** What the agent's rules make of the open calls, which the event is part of. */
   private Optional<ReplayDifference> call(LoggedEvent logged, RunState before) {
-    if (before.finishReason().filter(finish -> !finish.allowsTools()).isPresent()) {
+    if (isCutOff(before)) {
       return differs(logged, "the answer was cut off, and no tool is run");
     }
     Preflight preflight;
@@ -230,6 +230,7 @@ public final class AgentReplay {
           new ToolCaller(
               before.run().runId(), Optional.of(agent.id()), before.started().metadata(), context);
       preflight = Preflight.of(agent, caller, open, approvals, OperationTrace.NONE);
+      preflight.judge(before.step(), before.openApprovals(), before.pendingApprovals());
     } catch (WarpwrightException e) {
       return differs(logged, failure(e.kind(), String.valueOf(e.getMessage()), before));
     }
@@ -247,6 +248,13 @@ public final class AgentReplay {
                   : compare(
                       logged, RunEnd.waiting(RunSuspended.Reason.APPROVAL, preflight.awaited()));
     };
+  }
+
+  /** Whether what the last answer asks for is not done, as it was cut off. */
+  private static boolean isCutOff(RunState before) {
+    boolean asks = !before.calls().isEmpty() || !before.openApprovals().isEmpty();
+    Message answer = before.messages().getLast();
+    return asks && before.finishReason().filter(finish -> !finish.allows(answer)).isPresent();
   }
 
   private static boolean isBegun(RunState before, String callId) {
@@ -349,8 +357,7 @@ public final class AgentReplay {
 
   /** Most failures come from outside; those that follow from the agent are made again. */
   private Optional<ReplayDifference> failed(LoggedEvent logged, RunFailed end, RunState before) {
-    Optional<FinishReason> cutOff =
-        before.finishReason().filter(finish -> !before.calls().isEmpty() && !finish.allowsTools());
+    Optional<FinishReason> cutOff = before.finishReason().filter(finish -> isCutOff(before));
     if (cutOff.isPresent()) {
       return end.kind() == cutOff.get().withoutTools()
           ? same()
@@ -418,7 +425,8 @@ public final class AgentReplay {
         asked.expiresAt().isPresent() ? Optional.of(Instant.EPOCH) : Optional.empty(),
         signature,
         asked.child(),
-        asked.why());
+        asked.why(),
+        asked.provider());
   }
 
   private Optional<ReplayDifference> differs(LoggedEvent logged, RunEvent made) {

@@ -101,7 +101,8 @@ final class AgentShow {
     hooks.runIs(state.run());
     seen = before;
     step = state.step();
-    if (watched && !state.calls().isEmpty()) {
+    boolean asked = state.nextStep() > step && !state.providerApprovals().isEmpty();
+    if (watched && (asked || !state.calls().isEmpty())) {
       answer = lastAnswer(log.events());
     }
   }
@@ -139,6 +140,7 @@ final class AgentShow {
     }
     if (answer != null
         && log.state().calls().isEmpty()
+        && log.state().openApprovals().isEmpty()
         && log.state().status() != RunStatus.CANCELLED) {
       stepFinished(answer);
     }

@@ -5,6 +5,7 @@ import dev.warpwright.GenerateRequest;
 import dev.warpwright.ObjectRequest;
 import dev.warpwright.Operation;
 import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.FoldCache;
 import dev.warpwright.drive.Hold;
 import dev.warpwright.drive.RunAccess;
 import dev.warpwright.model.Capability;
@@ -34,6 +35,7 @@ import dev.warpwright.run.RunEventCodec;
 import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
+import dev.warpwright.run.RunSnapshot;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
@@ -84,6 +86,7 @@ public final class Agents {
   private final TimeSource time;
   private final Approvals approvals;
   private final RunAccess access;
+  private final FoldCache folds;
   private final ChildRuns children;
   private final Optional<Consumer<DecisionNeeded>> onDecisionNeeded;
   private final Optional<AgentObserver> observer;
@@ -95,7 +98,8 @@ public final class Agents {
     this.time = gateway.time();
     this.approvals = new Approvals(time, Optional.ofNullable(builder.approvalSigner));
     this.access = new RunAccess(store, gateway.tasks());
-    this.children = new ChildRuns(this, store, time, approvals);
+    this.folds = new FoldCache(store, builder.foldCacheBytes);
+    this.children = new ChildRuns(this, folds, time, approvals);
     this.onDecisionNeeded = Optional.ofNullable(builder.onDecisionNeeded);
     this.observer = Optional.ofNullable(builder.observer);
     this.hookFailures = builder.hookFailures;
@@ -130,6 +134,7 @@ public final class Agents {
     private @Nullable Consumer<DecisionNeeded> onDecisionNeeded;
     private @Nullable AgentObserver observer;
     private HookFailurePolicy hookFailures = HookFailurePolicy.IGNORE;
+    private long foldCacheBytes = FoldCache.DEFAULT_MAX_BYTES;
 
     private Builder(Gateway gateway) {
       this.gateway = Objects.requireNonNull(gateway, "gateway");
@@ -199,9 +204,24 @@ public final class Agents {
     }
 
     /**
+     * Sets how much memory these agents take to keep runs as they left them, if they have not
+     * ended: the next invocation of a run that is kept loads only what is new since then. It
+     * changes no result. The runs that were not used for the longest time give way to others.
+     *
+     * @param maxBytes 0 or more, an estimate; 32 MiB by default. 0 keeps nothing, so that each
+     *     invocation loads the whole log of its run
+     * @return this builder
+     */
+    public Builder foldCache(long maxBytes) {
+      this.foldCacheBytes = maxBytes;
+      return this;
+    }
+
+    /**
      * Makes the agents.
      *
      * @return the agents
+     * @throws InvalidRequestException if {@link #foldCache} is negative
      */
     public Agents build() {
       return new Agents(this);
@@ -345,9 +365,9 @@ public final class Agents {
         .find(request.scope(), key, deadline)
         .map(
             run -> {
-              List<LoggedEvent> log = store.load(run, 1, deadline);
-              requireSame(RunState.of(log), fingerprint, OperationTrace.NONE);
-              return asItStands(log).of(request.agent());
+              RunSnapshot found = folds.load(run, deadline);
+              requireSame(found.state(), fingerprint, OperationTrace.NONE);
+              return asItStands(found).of(request.agent());
             });
   }
 
@@ -360,13 +380,16 @@ public final class Agents {
    * @throws InvalidRequestException if there is no such run, or it is one of another agent
    */
   public AgentResult result(Agent agent, RunKey run) {
-    List<LoggedEvent> log = store.load(run, 1, Deadline.after(time, PATIENCE));
-    if (log.isEmpty() || !RunState.of(log).started().drivenBy().equals(agent.id())) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST,
-          "There is no run %s of agent \"%s\" in this scope.".formatted(run, agent.id()));
-    }
-    return asItStands(log).of(agent);
+    return folds
+        .find(run, Deadline.after(time, PATIENCE))
+        .filter(found -> found.state().started().drivenBy().equals(agent.id()))
+        .map(found -> asItStands(found).of(agent))
+        .orElseThrow(
+            () ->
+                new InvalidRequestException(
+                    FailureKind.INVALID_REQUEST,
+                    "There is no run %s of agent \"%s\" in this scope."
+                        .formatted(run, agent.id())));
   }
 
   /**
@@ -438,7 +461,7 @@ public final class Agents {
                         live,
                         taken.run(),
                         taken.owner(),
-                        until -> RunLog.open(store, taken.run(), taken.owner(), time, until),
+                        until -> folds.load(taken.run(), until),
                         state -> List.of()));
   }
 
@@ -581,7 +604,7 @@ public final class Agents {
   private Work resuming(RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     requireNotCancelled(invocation, run);
     List<ApprovalDecision> made = List.copyOf(decisions);
-    return live -> resume(live, run, load(run, live.operation()), false, made);
+    return live -> resume(live, folds.load(run, live.operation().deadline()), false, made);
   }
 
   /**
@@ -654,14 +677,14 @@ public final class Agents {
 
   private Work resuming(
       Agent agent, List<LoggedEvent> log, List<ApprovalDecision> decisions, Invocation invocation) {
-    List<LoggedEvent> whole = List.copyOf(log);
-    RunState state = RunState.of(whole);
+    RunSnapshot whole = RunSnapshot.of(log);
+    RunState state = whole.state();
     Bindings.require(agent, state.run(), state.started(), invocation.allowsUnboundRun());
     requireNotCancelled(invocation, state.run());
     List<ApprovalDecision> made = List.copyOf(decisions);
     return live -> {
-      takeIn(agent, whole, state, made, live.operation());
-      return resume(live, state.run(), whole, true, made);
+      takeIn(agent, whole, made, live.operation());
+      return resume(live, whole, true, made);
     };
   }
 
@@ -801,17 +824,16 @@ public final class Agents {
 
   /** Makes sure that the store has exactly this log; one that cannot go on so is not taken in. */
   private void takeIn(
-      Agent agent,
-      List<LoggedEvent> log,
-      RunState state,
-      List<ApprovalDecision> decisions,
-      Operation operation) {
+      Agent agent, RunSnapshot handedIn, List<ApprovalDecision> decisions, Operation operation) {
+    RunState state = handedIn.state();
+    List<LoggedEvent> log = handedIn.events();
     List<LoggedEvent> stored = store.load(state.run(), 1, operation.deadline());
     if (stored.isEmpty()) {
       children.requireThere(state, operation.deadline());
       var _ =
           operation.judge(
-              state.step(), true, () -> whatToWrite(agent, state, decisions, time.now()));
+              state.step(), false, () -> whatToWrite(agent, state, decisions, time.now()));
+      folds.forget(state.run());
       store.adopt(log, state.standing(), operation.deadline());
     } else if (!RunEventCodec.isSame(stored, log)) {
       throw differs(state.run(), operation);
@@ -828,18 +850,15 @@ public final class Agents {
   /**
    * Takes a run up if nobody drives it.
    *
-   * @param known its log as it was just now; that of another agent is refused here, before the
+   * @param known the run as it was just now; that of another agent is refused here, before the
    *     store counts that the run was taken up
    * @param whole whether the caller says that this is all of it
    */
   private AgentResult resume(
-      LiveInvocation live,
-      RunKey run,
-      List<LoggedEvent> known,
-      boolean whole,
-      List<ApprovalDecision> decisions) {
+      LiveInvocation live, RunSnapshot known, boolean whole, List<ApprovalDecision> decisions) {
     Operation operation = live.operation();
-    RunState state = RunState.of(known);
+    RunState state = known.state();
+    RunKey run = state.run();
     Bindings.require(live.agent(), run, state.started(), live.mayBeUnbound());
     if (decisions.isEmpty()
         && approvals.decided(state, List.of(), time.now()).isEmpty()
@@ -853,30 +872,21 @@ public final class Agents {
           run,
           owner.get(),
           until -> {
-            RunLog log = RunLog.open(store, known, owner.get(), time, until);
-            if (whole && log.state().sequence() != known.size()) {
+            RunSnapshot now = folds.refresh(known, until);
+            if (whole && now != known) {
               throw differs(run, operation);
             }
-            return log;
+            return now;
           },
           then -> decisions);
     }
     if (decisions.isEmpty()) {
-      return asItStands(load(run, operation));
+      return asItStands(folds.refresh(known, operation.deadline()));
     }
     throw new ConflictException(
         "Run " + run + " is being driven elsewhere; decide again when it is not.",
         null,
         operation.trace());
-  }
-
-  private List<LoggedEvent> load(RunKey run, Operation operation) {
-    List<LoggedEvent> log = store.load(run, 1, operation.deadline());
-    if (log.isEmpty()) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
-    }
-    return log;
   }
 
   /**
@@ -1022,9 +1032,11 @@ public final class Agents {
     children.joinCancelOfParent(log, live.operation().deadline());
     AgentDriver driver = new AgentDriver(live, log, approvals, hold.lateEnds(), children, time);
     driver.drive();
+    RunSnapshot left = log.snapshot();
+    folds.keep(left);
     return new AgentResult(
-        log.state(),
-        log.events(),
+        left.state(),
+        left.events(),
         live.operation().trace().attempts(),
         driver.toolRuns(),
         true,
@@ -1032,23 +1044,24 @@ public final class Agents {
         Optional.empty());
   }
 
-  /** How the log of a run is had that is owned now. */
-  private interface Opening {
-    RunLog log(Deadline until);
+  /** How a run is read that is owned now. */
+  private interface Reading {
+    RunSnapshot read(Deadline until);
   }
 
   private AgentResult resumeOwned(
       LiveInvocation live,
       RunKey run,
       Writer owner,
-      Opening opening,
+      Reading reading,
       Function<RunState, List<ApprovalDecision>> decisions) {
     return owned(
         live,
         run,
         owner,
         hold -> {
-          RunLog log = opening.log(live.operation().deadline());
+          Deadline until = live.operation().deadline();
+          RunLog log = RunLog.open(store, reading.read(until), owner, time, until);
           Bindings.require(live.agent(), run, log.state().started(), live.mayBeUnbound());
           live.show().begins(log, log.state().sequence());
           hold.begins(log);
@@ -1056,7 +1069,7 @@ public final class Agents {
             return drive(live, log, hold);
           }
           live.show().written(log);
-          return AgentResult.asItStands(log.state(), log.events());
+          return asItStands(log.snapshot());
         });
   }
 
@@ -1076,7 +1089,7 @@ public final class Agents {
     Instant now = live.cancel().isOfWorker() ? later(time.now(), state.standing()) : time.now();
     List<RunEvent> events =
         live.operation()
-            .judge(state.step(), true, () -> whatToWrite(live.agent(), state, decisions, now));
+            .judge(state.step(), false, () -> whatToWrite(live.agent(), state, decisions, now));
     if (!events.isEmpty()) {
       log.append(events);
     }
@@ -1133,8 +1146,8 @@ public final class Agents {
     return agent.tools().find(call.call().name()).filter(Tool::hasReconciler).isPresent();
   }
 
-  private static AgentResult asItStands(List<LoggedEvent> log) {
-    return AgentResult.asItStands(RunState.of(log), log);
+  private static AgentResult asItStands(RunSnapshot found) {
+    return AgentResult.asItStands(found.state(), found.events());
   }
 
   /**
@@ -1147,22 +1160,18 @@ public final class Agents {
     Operation operation = live.operation();
     boolean waited = false;
     while (true) {
-      List<LoggedEvent> log = load(run, operation);
-      RunState state = RunState.of(log);
+      RunSnapshot known = folds.load(run, operation.deadline());
+      RunState state = known.state();
       joining.check().accept(state, operation);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
       boolean decided = !joining.decisions().apply(state).isEmpty();
       if (!decided && (leaveIt || !canGoOn(live.agent(), state))) {
-        return asItStands(log);
+        return asItStands(known);
       }
       Optional<Writer> owner = store.acquire(run, operation.deadline());
       if (owner.isPresent()) {
         return resumeOwned(
-            live,
-            run,
-            owner.get(),
-            until -> RunLog.open(store, log, owner.get(), time, until),
-            joining.decisions());
+            live, run, owner.get(), until -> folds.refresh(known, until), joining.decisions());
       }
       access.awaitRelease(run, operation.deadline(), operation.trace());
       waited = true;

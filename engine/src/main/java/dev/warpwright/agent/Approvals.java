@@ -4,6 +4,8 @@ import dev.warpwright.model.Digest;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
+import dev.warpwright.model.ProviderApproval;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.ApprovalSignatures;
 import dev.warpwright.run.ApprovalSigner;
@@ -11,11 +13,13 @@ import dev.warpwright.run.CallState;
 import dev.warpwright.run.Decisions;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalRequested.OfProvider;
 import dev.warpwright.run.RunEvent.ApprovalRequested.Why;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunState.Approval;
 import dev.warpwright.task.TimeSource;
 import dev.warpwright.tool.Tool;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -76,6 +80,99 @@ final class Approvals {
         why);
   }
 
+  /**
+   * A request that a provider makes by its answer, for a tool that it runs itself.
+   *
+   * @param asking the state of the answer that asks
+   */
+  ApprovalRequested request(
+      String runId, int step, ProviderState asking, Optional<Duration> expiry) {
+    Optional<Instant> expiresAt = expiry.map(time.now()::plus);
+    return ApprovalSignatures.sign(
+        request(runId, step, asking, expiresAt, Optional.empty()), signer);
+  }
+
+  /**
+   * The step makes it another request if a provider gives an id again. The digest covers the
+   * provider's own form too, since that is what it is told was approved.
+   */
+  private static ApprovalRequested request(
+      String runId,
+      int step,
+      ProviderState asking,
+      Optional<Instant> expiresAt,
+      Optional<String> signature) {
+    ProviderApproval asked = asking.approval().orElseThrow();
+    String provider = asking.provider().orElseThrow();
+    Json arguments = Json.parse(asked.arguments().canonical());
+    Map<String, Object> subject = new LinkedHashMap<>();
+    subject.put("runId", runId);
+    subject.put("step", step);
+    subject.put("provider", provider);
+    subject.put("modelId", asking.modelId());
+    subject.put("providerRequestId", asked.requestId());
+    asked.server().ifPresent(server -> subject.put("server", server));
+    subject.put("toolName", asked.tool());
+    subject.put("input", arguments);
+    subject.put("providerData", Digest.of(asking.data().canonical()));
+    String hex = Digest.hex(Json.of(subject).canonical());
+    return new ApprovalRequested(
+        "providerapproval_" + hex,
+        "sha256:" + hex,
+        step,
+        asked.requestId(),
+        asked.tool(),
+        "1",
+        arguments,
+        expiresAt,
+        signature,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(new OfProvider(provider, asked.server(), asked.requestId())));
+  }
+
+  /**
+   * Refuses to tell a provider what was decided on something else than it asks for, or was tampered
+   * with.
+   *
+   * @throws InvalidRequestException if a signature or a request does not match
+   */
+  void requireValidAnswers(RunState state) {
+    for (ProviderState asking : state.providerApprovals()) {
+      requireValid(state, asking);
+    }
+  }
+
+  private void requireValid(RunState state, ProviderState asking) {
+    for (Approval approval : state.approvals()) {
+      ApprovalRequested request = approval.request();
+      if (isFor(request, state, asking)) {
+        ApprovalSignatures.requireAuthentic(approval, signer);
+        ApprovalRequested made =
+            request(
+                state.run().runId(),
+                request.step(),
+                asking,
+                request.expiresAt(),
+                request.signature());
+        if (!request.equals(made)) {
+          throw new InvalidRequestException(
+              FailureKind.INVALID_REQUEST,
+              "The approval of the provider's tool \"%s\" in step %d of run %s no longer matches"
+                      .formatted(request.tool(), request.step(), state.run())
+                  + " what the provider asks for.");
+        }
+      }
+    }
+  }
+
+  private static boolean isFor(ApprovalRequested request, RunState state, ProviderState asking) {
+    int answered = state.nextStep() - 1;
+    return request.kind() == ApprovalRequested.Kind.PROVIDER
+        && request.step() == answered
+        && request.callId().equals(asking.approval().orElseThrow().requestId());
+  }
+
   /** The request in a parent's log that stands for one of the child run that answers a call. */
   ApprovalRequested promote(String runId, CallState call, ApprovalRequested ofChild) {
     return ApprovalSignatures.sign(promoted(runId, call, ofChild, Optional.empty()), signer);
@@ -108,7 +205,8 @@ final class Approvals {
         ofChild.expiresAt(),
         signature,
         Optional.of(new ApprovalRequested.OfChild(childRunId, ofChild.requestId())),
-        ofChild.why());
+        ofChild.why(),
+        ofChild.provider());
   }
 
   /**
@@ -160,6 +258,7 @@ final class Approvals {
       }
     }
     requireMatching(state, agent);
+    requireValidAnswers(state);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.warpwright.agent;
 
+import dev.warpwright.drive.FoldCache;
 import dev.warpwright.model.ConflictException;
 import dev.warpwright.model.Digest;
 import dev.warpwright.model.InvalidRequestException;
@@ -12,7 +13,6 @@ import dev.warpwright.model.WarpwrightException;
 import dev.warpwright.run.ApprovalDecision;
 import dev.warpwright.run.CallState;
 import dev.warpwright.run.ChildEnds;
-import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
@@ -23,9 +23,9 @@ import dev.warpwright.run.RunEvent.RunSuspended;
 import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
+import dev.warpwright.run.RunSnapshot;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunState.Approval;
-import dev.warpwright.run.RunStore;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TimeSource;
 import java.time.Duration;
@@ -52,13 +52,13 @@ final class ChildRuns {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final Agents agents;
-  private final RunStore store;
+  private final FoldCache folds;
   private final TimeSource time;
   private final Approvals approvals;
 
-  ChildRuns(Agents agents, RunStore store, TimeSource time, Approvals approvals) {
+  ChildRuns(Agents agents, FoldCache folds, TimeSource time, Approvals approvals) {
     this.agents = agents;
-    this.store = store;
+    this.folds = folds;
     this.time = time;
     this.approvals = approvals;
   }
@@ -102,11 +102,11 @@ final class ChildRuns {
   }
 
   private boolean exists(RunState parent, ChildStarted begun, LiveInvocation live) {
-    return !load(parent, begun, live.operation().deadline()).isEmpty();
+    return find(parent, begun, live.operation().deadline()).isPresent();
   }
 
-  private List<LoggedEvent> load(RunState parent, ChildStarted begun, Deadline deadline) {
-    return store.load(new RunKey(parent.run().scope(), begun.childRunId()), 1, deadline);
+  private Optional<RunSnapshot> find(RunState parent, ChildStarted begun, Deadline deadline) {
+    return folds.find(new RunKey(parent.run().scope(), begun.childRunId()), deadline);
   }
 
   private static AgentRequest request(
@@ -257,12 +257,12 @@ final class ChildRuns {
 
   private boolean hasMovedOn(Agent agent, RunState parent, CallState call) {
     Deadline patience = Deadline.after(time, PATIENCE);
-    List<LoggedEvent> log = load(parent, call.child().orElseThrow(), patience);
+    Optional<RunSnapshot> found = find(parent, call.child().orElseThrow(), patience);
     Optional<SubAgent> subAgent = agent.subAgent(call.call().name());
-    if (log.isEmpty() || subAgent.isEmpty()) {
+    if (found.isEmpty() || subAgent.isEmpty()) {
       return true; // whoever drives the parent finds out
     }
-    RunState child = RunState.of(log);
+    RunState child = found.get().state();
     return child.isTerminal()
         || agents.canGoOn(subAgent.get().agent(), child)
         || child.pendingApprovals().stream()
@@ -276,7 +276,7 @@ final class ChildRuns {
    */
   void requireThere(RunState parent, Deadline deadline) {
     for (CallState call : parent.calls()) {
-      if (call.awaitsChild() && load(parent, call.child().get(), deadline).isEmpty()) {
+      if (call.awaitsChild() && find(parent, call.child().get(), deadline).isEmpty()) {
         throw new ConflictException(
             "Run %s waits for the child run %s, which the store does not have."
                 .formatted(parent.run(), call.child().get().childRunId()),
@@ -296,8 +296,11 @@ final class ChildRuns {
     if (parent.isEmpty() || state.cancellation().isPresent()) {
       return;
     }
-    List<LoggedEvent> log = store.load(new RunKey(state.run().scope(), parent.get()), 1, deadline);
-    if (!log.isEmpty() && RunState.of(log).cancellation().isPresent()) {
+    RunKey above = new RunKey(state.run().scope(), parent.get());
+    if (folds
+        .find(above, deadline)
+        .filter(found -> found.state().cancellation().isPresent())
+        .isPresent()) {
       child.append(new CancelRequested(Optional.of("its parent run was cancelled")));
     }
   }

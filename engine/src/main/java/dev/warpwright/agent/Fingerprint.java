@@ -6,6 +6,7 @@ import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Reasoning;
 import dev.warpwright.model.ToolCall;
@@ -17,6 +18,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -171,10 +173,17 @@ final class Fingerprint {
                     result.toolName(),
                     result.error(),
                     result.output().canonical()));
-        case ProviderState state -> {} // nothing that the program asks for
+        case ProviderState state -> // but for what it decided, nothing that the program asks for
+            state.approval().flatMap(Fingerprint::answer).ifPresent(parts::add);
       }
     }
     return parts;
+  }
+
+  private static Optional<Object> answer(ProviderApproval asked) {
+    return asked
+        .answer()
+        .map(given -> List.of(asked.requestId(), given.approved(), given.reason().orElse("")));
   }
 
   /** The names of the parts in which two fingerprints differ. */

@@ -6,6 +6,7 @@ import dev.warpwright.model.InvalidOutputException;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.OperationTrace;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.UnknownOutcomeException;
 import dev.warpwright.run.CallState;
@@ -50,11 +51,11 @@ final class Preflight {
     this.trace = trace;
   }
 
-  /** Whether it may ask code of the program. */
-  static boolean asksProgram(Agent agent, List<CallState> open) {
-    return agent.tools().hasRules()
-        || agent.approvalPolicy().isPresent()
-        || open.stream().anyMatch(call -> call.approval().isPresent()); // a signer
+  /** Whether all code of the program that it may ask is declared to end soon after an interrupt. */
+  static boolean honoursInterrupts(Agent agent, List<CallState> open) {
+    return agent.tools().honourInterrupts()
+        && agent.approvalPolicy().isEmpty()
+        && open.stream().allMatch(call -> call.approval().isEmpty()); // whose signer is asked
   }
 
   /**
@@ -74,6 +75,25 @@ final class Preflight {
     Preflight preflight = new Preflight(agent, caller, approvals, trace);
     open.stream().filter(call -> call.result().isEmpty()).forEach(preflight::judge);
     return preflight;
+  }
+
+  /**
+   * Judges what the provider asks to approve for tools that it runs itself: all of it goes to a
+   * person.
+   *
+   * @param step the step whose answer asks
+   * @param asking what of it nobody has decided
+   * @param pending the requests that the run waits for already
+   */
+  void judge(int step, List<ProviderState> asking, List<ApprovalRequested> pending) {
+    for (ProviderState state : asking) {
+      ApprovalRequested request =
+          approvals.request(caller.operationId(), step, state, agent.providerApprovalExpiry());
+      if (pending.stream().noneMatch(known -> known.requestId().equals(request.requestId()))) {
+        events.add(request);
+      }
+      awaited.add(request.requestId());
+    }
   }
 
   /** What is to be written: refusals and requests for approval. */

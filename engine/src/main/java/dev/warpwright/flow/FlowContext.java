@@ -191,7 +191,7 @@ public final class FlowContext {
    */
   public <T> T step(
       String name, Class<T> type, StepOptions options, StepFunction<? extends T> function) {
-    return step(name, JsonType.of(type, drive.lookup()), options, function);
+    return step(name, drive.type(type), options, function);
   }
 
   /**
@@ -389,7 +389,7 @@ public final class FlowContext {
   private <T> Optional<T> awaitSignal(String name, Class<T> type, Optional<Duration> timeout) {
     String position = next(name);
     Optional<FlowCall.Signal> recorded = recorded(position, FlowCall.Signal.class, "signal", name);
-    JsonType<T> json = JsonType.of(type, drive.lookup());
+    JsonType<T> json = drive.type(type);
     if (recorded.isPresent() && recorded.get().isOver()) {
       return recorded
           .get()

@@ -23,6 +23,7 @@ import dev.warpwright.task.Deadline;
 import dev.warpwright.task.TaskScope;
 import dev.warpwright.task.TaskTree;
 import dev.warpwright.task.TimeSource;
+import dev.warpwright.tool.JsonType;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.time.Duration;
 import java.time.Instant;
@@ -62,6 +63,7 @@ final class FlowDrive {
   private final Deadline deadline;
   private final boolean undoing; // what is done on a cancel, which is not stopped by it
 
+  private final Map<Class<?>, JsonType<?>> types = new ConcurrentHashMap<>();
   private final Set<String> visited = ConcurrentHashMap.newKeySet();
   private final Set<String> takenSignals = ConcurrentHashMap.newKeySet();
   private final Queue<Wait> waits = new ConcurrentLinkedQueue<>();
@@ -152,6 +154,12 @@ final class FlowDrive {
 
   Lookup lookup() {
     return flow.lookup();
+  }
+
+  /** How values of a class are read and written; found once, as a replay reads many. */
+  @SuppressWarnings("unchecked") // each class has the type of its own
+  <T> JsonType<T> type(Class<T> type) {
+    return (JsonType<T>) types.computeIfAbsent(type, each -> JsonType.of(each, lookup()));
   }
 
   /** What is recorded for a call; it must be the same call. */

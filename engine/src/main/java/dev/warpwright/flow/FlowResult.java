@@ -4,6 +4,7 @@ import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.RunFailedException;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunSnapshot;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import java.util.List;
@@ -23,6 +24,11 @@ public record FlowResult<O>(
   /** Copies the list. */
   public FlowResult {
     log = List.copyOf(log);
+  }
+
+  /** How a run stands that was not driven. */
+  static <O> FlowResult<O> asItStands(Flow<?, O> flow, RunSnapshot found) {
+    return of(flow, found.state(), found.events(), false);
   }
 
   static <O> FlowResult<O> of(

@@ -4,6 +4,7 @@ import dev.warpwright.agent.Agents;
 import dev.warpwright.agent.Invocation;
 import dev.warpwright.agent.RunPolicy;
 import dev.warpwright.drive.CancelWatch;
+import dev.warpwright.drive.FoldCache;
 import dev.warpwright.drive.Hold;
 import dev.warpwright.drive.RunAccess;
 import dev.warpwright.effect.Effects;
@@ -28,6 +29,7 @@ import dev.warpwright.run.RunEvent.RunStarted;
 import dev.warpwright.run.RunIds;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunLog;
+import dev.warpwright.run.RunSnapshot;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
@@ -63,6 +65,7 @@ public final class Flows {
   private final TimeSource time;
   private final Optional<Agents> agents;
   private final RunAccess access;
+  private final FoldCache folds;
   private final Options options;
 
   /** What is optional. */
@@ -73,13 +76,15 @@ public final class Flows {
     static final Options NONE = new Options(Optional.empty(), Optional.empty(), Optional.empty());
   }
 
-  private Flows(TaskTree tasks, RunStore store, Optional<Agents> agents, Options options) {
+  private Flows(
+      TaskTree tasks, RunStore store, Optional<Agents> agents, FoldCache folds, Options options) {
     this.tasks = Objects.requireNonNull(tasks, "tasks");
     this.store = Objects.requireNonNull(store, "store");
     this.agents = agents;
     this.options = options;
     this.time = tasks.time();
     this.access = new RunAccess(store, tasks);
+    this.folds = folds;
   }
 
   /**
@@ -89,7 +94,12 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(Agents agents) {
-    return new Flows(agents.tasks(), agents.store(), Optional.of(agents), Options.NONE);
+    return new Flows(
+        agents.tasks(),
+        agents.store(),
+        Optional.of(agents),
+        new FoldCache(agents.store(), FoldCache.DEFAULT_MAX_BYTES),
+        Options.NONE);
   }
 
   /**
@@ -100,7 +110,8 @@ public final class Flows {
    * @return the flows
    */
   public static Flows on(TaskTree tasks, RunStore store) {
-    return new Flows(tasks, store, Optional.empty(), Options.NONE);
+    FoldCache folds = new FoldCache(store, FoldCache.DEFAULT_MAX_BYTES);
+    return new Flows(tasks, store, Optional.empty(), folds, Options.NONE);
   }
 
   /**
@@ -140,8 +151,24 @@ public final class Flows {
         new Options(options.signer(), options.onDecisionNeeded(), Optional.of(flowObserver)));
   }
 
+  /**
+   * The same flows, with a bound of their own for the memory in which they keep runs as they left
+   * them, if they have not ended: the next drive of a run that is kept loads only what is new since
+   * then. It changes no result. The runs that were not used for the longest time give way to
+   * others.
+   *
+   * @param maxBytes 0 or more, an estimate, beside what {@linkplain Agents.Builder#foldCache
+   *     agents} keep; 32 MiB by default. 0 keeps nothing, so that each drive loads the whole log of
+   *     its run
+   * @return a copy of these flows, which has kept nothing yet
+   * @throws InvalidRequestException if that is negative
+   */
+  public Flows foldCache(long maxBytes) {
+    return new Flows(tasks, store, agents, new FoldCache(store, maxBytes), options);
+  }
+
   private Flows with(Options other) {
-    return new Flows(tasks, store, agents, other);
+    return new Flows(tasks, store, agents, folds, other);
   }
 
   private void tell(DecisionNeeded needed) {
@@ -229,12 +256,12 @@ public final class Flows {
       FlowRequest<?, O> request, RunKey run, Map<String, String> fingerprint, Deadline deadline) {
     boolean waited = false;
     while (true) {
-      List<LoggedEvent> log = store.load(run, 1, deadline);
-      RunState state = RunState.of(log);
+      RunSnapshot known = folds.load(run, deadline);
+      RunState state = known.state();
       requireSame(state, fingerprint);
       boolean leaveIt = waited && state.status() != RunStatus.RUNNING;
       if (leaveIt || !isToGoOn(state)) {
-        return FlowResult.of(request.flow(), state, log, false);
+        return FlowResult.asItStands(request.flow(), known);
       }
       Optional<Writer> owner = store.acquire(run, deadline);
       if (owner.isPresent()) {
@@ -244,7 +271,7 @@ public final class Flows {
             owner.get(),
             request.invocation(),
             new CancelWatch(request.invocation().cancellation(), store, time),
-            () -> RunLog.open(store, run, owner.get(), time, deadline),
+            () -> reopened(known, owner.get(), deadline),
             List.of(),
             deadline);
       }
@@ -347,10 +374,9 @@ public final class Flows {
    * @throws ConflictException if the run is one of another flow
    */
   public <O> FlowResult<O> result(Flow<?, O> flow, RunKey run) {
-    List<LoggedEvent> found = load(run, patience());
-    RunState state = RunState.of(found);
-    requireFlow(flow, state);
-    return FlowResult.of(flow, state, found, false);
+    RunSnapshot found = folds.load(run, patience());
+    requireFlow(flow, found.state());
+    return FlowResult.asItStands(flow, found);
   }
 
   /**
@@ -376,35 +402,23 @@ public final class Flows {
         .find(request.scope(), key, patience())
         .map(
             run -> {
-              List<LoggedEvent> log = load(run, patience());
-              RunState state = RunState.of(log);
-              requireSame(state, fingerprint);
-              return FlowResult.of(request.flow(), state, log, false);
+              RunSnapshot found = folds.load(run, patience());
+              requireSame(found.state(), fingerprint);
+              return FlowResult.asItStands(request.flow(), found);
             });
-  }
-
-  private List<LoggedEvent> load(RunKey run, Deadline deadline) {
-    List<LoggedEvent> found = store.load(run, 1, deadline);
-    if (found.isEmpty()) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
-    }
-    return found;
   }
 
   private <O> FlowResult<O> resume(
       Flow<?, O> flow, RunKey run, List<ApprovalDecision> decisions, Invocation invocation) {
     Deadline deadline = deadline(invocation);
-    List<LoggedEvent> found = load(run, deadline);
-    RunState before = RunState.of(found);
-    requireFlow(flow, before);
-    if (decisions.isEmpty() && !isToGoOn(before)) {
-      return FlowResult.of(
-          flow, before, found, false); // taking it up would count as a vain attempt
+    RunSnapshot known = folds.load(run, deadline);
+    requireFlow(flow, known.state());
+    if (decisions.isEmpty() && !isToGoOn(known.state())) {
+      return FlowResult.asItStands(flow, known); // taking it up would count as a vain attempt
     }
     Optional<Writer> owner = store.acquire(run, deadline);
     if (owner.isEmpty()) {
-      return FlowResult.of(flow, before, found, false);
+      return FlowResult.asItStands(flow, known);
     }
     return owned(
         flow,
@@ -412,9 +426,13 @@ public final class Flows {
         owner.get(),
         invocation,
         new CancelWatch(invocation.cancellation(), store, time),
-        () -> RunLog.open(store, run, owner.get(), time, deadline),
+        () -> reopened(known, owner.get(), deadline),
         decisions,
         deadline);
+  }
+
+  private RunLog reopened(RunSnapshot known, Writer owner, Deadline deadline) {
+    return RunLog.open(store, folds.refresh(known, deadline), owner, time, deadline);
   }
 
   /** Drives a run that a worker has taken up. */
@@ -429,7 +447,9 @@ public final class Flows {
             taken.owner(),
             invocation,
             cancel,
-            () -> RunLog.open(store, taken.run(), taken.owner(), time, deadline),
+            () ->
+                RunLog.open(
+                    store, folds.load(taken.run(), deadline), taken.owner(), time, deadline),
             List.of(),
             deadline);
   }
@@ -468,7 +488,9 @@ public final class Flows {
       }
       hold.ends();
       boolean driven = found == 1 || log.state().sequence() > found;
-      return FlowResult.of(flow, log.state(), log.events(), driven);
+      RunSnapshot left = log.snapshot();
+      folds.keep(left);
+      return FlowResult.of(flow, left.state(), left.events(), driven);
     }
   }
 
@@ -542,12 +564,12 @@ public final class Flows {
    */
   private boolean letsGoOn(RunState parent, RunState.Child child) {
     RunKey run = new RunKey(parent.run().scope(), child.started().childRunId());
-    List<LoggedEvent> log =
-        child.finished().isPresent() ? List.of() : store.load(run, 1, patience());
-    if (log.isEmpty()) {
+    Optional<RunSnapshot> found =
+        child.finished().isPresent() ? Optional.empty() : folds.find(run, patience());
+    if (found.isEmpty()) {
       return false;
     }
-    RunState state = RunState.of(log);
+    RunState state = found.get().state();
     return state.isTerminal()
         || state.failure().isPresent()
         || (state.flow().isPresent() && state.status() != RunStatus.RUNNING && isToGoOn(state));

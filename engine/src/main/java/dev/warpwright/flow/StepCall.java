@@ -47,7 +47,6 @@ final class StepCall {
   private final StepOptions options;
   private final StepFunction<Json> function;
   private final Function<@Nullable Object, Json> writer; // of values that a reconciler finds
-  private final String key;
   private static final int MAX_EARLIER = 32;
 
   private final Deque<StepFailedException> earlier = new ArrayDeque<>(); // the latest ones
@@ -68,7 +67,11 @@ final class StepCall {
     this.options = options;
     this.function = function;
     this.writer = writer;
-    this.key = drive.key(position);
+  }
+
+  /** Under which it acts; a replayed step needs none, and a replay makes many of them. */
+  private String key() {
+    return drive.key(position);
   }
 
   Json result(Optional<Step> recorded) {
@@ -140,7 +143,7 @@ final class StepCall {
   /** Runs the step once; empty if that did not bring its value. */
   private Optional<Json> run(int attempt) {
     if (options.effect() != EffectClass.PURE) {
-      drive.append(new FlowStepStarted(position, name, options.effect(), key, attempt));
+      drive.append(new FlowStepStarted(position, name, options.effect(), key(), attempt));
       context.requireRecorded(position);
       if (current().started().filter(intent -> intent.attempt() == attempt).isEmpty()) {
         throw drive.runCancelled();
@@ -158,7 +161,7 @@ final class StepCall {
     try (TaskScope scope = drive.tasks.open("step", "step " + name)) {
       StepInfo info =
           new StepInfo(
-              drive.runId(), name, position, attempt, key, limit.earlier(scope.deadline()));
+              drive.runId(), name, position, attempt, key(), limit.earlier(scope.deadline()));
       outcome = scope.call("step", name, limit, () -> Effects.allowed(() -> function.run(info)));
     }
     Duration duration = Duration.ofNanos(drive.time.nanoTime() - begun);
@@ -324,7 +327,10 @@ final class StepCall {
   private StepFinding ask(StepReconciler reconciler) {
     try (TaskScope scope = drive.tasks.open("reconcile", "reconciler of step " + name)) {
       return switch (scope.call(
-          "reconcile", name, Deadline.never(), () -> Effects.allowed(() -> reconciler.find(key)))) {
+          "reconcile",
+          name,
+          Deadline.never(),
+          () -> Effects.allowed(() -> reconciler.find(key())))) {
         case Outcome.Success<StepFinding>(StepFinding finding) -> finding;
         default -> StepFinding.unknown();
       };
@@ -346,7 +352,7 @@ final class StepCall {
   }
 
   private void reconciled(Verdict verdict, Optional<Json> output, String by) {
-    drive.append(new ToolReconciled(position, key, verdict, output, by));
+    drive.append(new ToolReconciled(position, key(), verdict, output, by));
   }
 
   /** The step was interrupted: for a sibling, for a cancel, or because the drive is over. */

@@ -192,6 +192,28 @@ public final class StrictJson {
     return LENIENT_KEYS.writeValueAsString(sorted(clean(node)));
   }
 
+  /**
+   * Whether the members of every object are sorted by key, as in {@link #canonical}.
+   *
+   * @param node the tree
+   * @return true if they are
+   */
+  public static boolean isSorted(JsonNode node) {
+    String last = null;
+    for (Map.Entry<String, JsonNode> member : node.properties()) {
+      if (last != null && last.compareTo(member.getKey()) > 0) {
+        return false;
+      }
+      last = member.getKey();
+    }
+    for (JsonNode inner : node) {
+      if (inner.isContainer() && !isSorted(inner)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private static JsonNode sorted(JsonNode node) {
     if (node.isObject()) {
       Map<String, JsonNode> members = new TreeMap<>();

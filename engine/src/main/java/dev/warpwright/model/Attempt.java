@@ -53,7 +53,10 @@ public record Attempt(
     BUDGET_DENIED,
     /** Skipped: the target's circuit is open. */
     CIRCUIT_OPEN,
-    /** Skipped: no adapter, unknown deployment, or the model could not be made. */
+    /**
+     * Skipped: no adapter, unknown deployment, or the model could not be made; or it did not ask
+     * for the approval that the conversation answers.
+     */
     OPERATION_SKIP,
     /** Skipped: the model lacks a capability that the request needs. */
     MODEL_CAPABILITIES,

@@ -3,6 +3,8 @@ package dev.warpwright.model;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -164,6 +166,74 @@ public final class Conversation extends AbstractList<Message> implements RandomA
    */
   public boolean hasStateOfOthersThan(String provider) {
     return !issuers.isEmpty() && !Set.of(Optional.of(provider)).containsAll(issuers);
+  }
+
+  /**
+   * What a provider asks to approve by the last answer, with what it is to be told. A message of
+   * the assistant behind that answer has taken it in; results of tools have not.
+   *
+   * @return the states with an approval, in order; empty if there is no answer
+   */
+  public List<ProviderState> approvals() {
+    int last = issuers.isEmpty() ? -1 : lastAnswer();
+    return last < 0 ? List.of() : messages[last].approvals();
+  }
+
+  /**
+   * The state whose approval was answered and waits to be told to the provider that asked: the next
+   * call is for that one and nobody else.
+   *
+   * @return one of those that wait; empty if there is none
+   */
+  public Optional<ProviderState> unsentAnswer() {
+    return approvals().stream()
+        .filter(state -> state.approval().orElseThrow().answer().isPresent())
+        .findFirst();
+  }
+
+  /**
+   * The conversation in which an approval that a provider asks for has its answer, which goes to
+   * that provider with the next call.
+   *
+   * @param provider the provider that asks
+   * @param requestId the provider's id of the request
+   * @param answer what was decided
+   * @return a copy
+   * @throws InvalidRequestException if the last answer does not ask for it, or it is answered
+   *     already
+   */
+  public Conversation answered(String provider, String requestId, ProviderApproval.Answer answer) {
+    int last = lastAnswer();
+    List<Part> parts = new ArrayList<>(last < 0 ? List.of() : messages[last].parts());
+    for (int i = 0; i < parts.size(); i++) {
+      if (parts.get(i) instanceof ProviderState state && asks(state, provider, requestId)) {
+        parts.set(i, state.asking(state.approval().orElseThrow().answered(answer)));
+        Message[] copy = Arrays.copyOf(messages, size);
+        copy[last] = new Message(Role.ASSISTANT, parts);
+        return new Conversation(copy, size, new Line(size), images, issuers);
+      }
+    }
+    throw new InvalidRequestException(
+        FailureKind.INVALID_REQUEST,
+        "The last answer has no open request for approval of that id by provider \""
+            + provider
+            + "\".");
+  }
+
+  private static boolean asks(ProviderState state, String provider, String requestId) {
+    return state.provider().equals(Optional.of(provider))
+        && state
+            .approval()
+            .filter(asked -> asked.answer().isEmpty() && asked.requestId().equals(requestId))
+            .isPresent();
+  }
+
+  private int lastAnswer() {
+    int i = size - 1;
+    while (i >= 0 && messages[i].role() != Role.ASSISTANT) {
+      i--;
+    }
+    return i;
   }
 
   /**

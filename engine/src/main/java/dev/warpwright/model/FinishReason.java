@@ -37,6 +37,19 @@ public record FinishReason(Kind kind, String raw) {
   }
 
   /**
+   * Whether an answer with this end may be gone on with as it asks: its tools may run, and what its
+   * provider asks to approve may be decided.
+   *
+   * @param answer the answer
+   * @return true if it asks for nothing or was not cut off; a pause is no cut where only the
+   *     provider asks
+   */
+  public boolean allows(Message answer) {
+    return allowsTools()
+        || (answer.toolCalls().isEmpty() && (answer.approvals().isEmpty() || kind == Kind.PAUSED));
+  }
+
+  /**
    * What an answer is that asks for tools although none of them may run.
    *
    * @return OUTPUT_REFUSAL if it was refused or filtered, else OUTPUT_TRUNCATION

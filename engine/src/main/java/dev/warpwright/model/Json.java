@@ -166,7 +166,8 @@ public final class Json {
    * @return the canonical text; equal for values that differ only in the order of members
    */
   public String canonical() {
-    return StrictJson.canonical(StrictJson.read(text));
+    JsonNode tree = StrictJson.read(text);
+    return StrictJson.isSorted(tree) ? text : StrictJson.canonical(tree);
   }
 
   /**

@@ -144,6 +144,25 @@ public record Message(Role role, List<Part> parts) {
     return partsOf(ToolResult.class);
   }
 
+  /**
+   * The private state by which a provider asks for approvals.
+   *
+   * @return the states among the parts that have an {@link ProviderState#approval}, in order,
+   *     answered or not
+   */
+  public List<ProviderState> approvals() {
+    List<ProviderState> found = null;
+    for (Part part : parts) {
+      if (part instanceof ProviderState state && state.approval().isPresent()) {
+        if (found == null) {
+          found = new ArrayList<>(parts.size());
+        }
+        found.add(state);
+      }
+    }
+    return found == null ? List.of() : Collections.unmodifiableList(found);
+  }
+
   private <P extends Part> List<P> partsOf(Class<P> kind) {
     List<P> found = null; // made when it is needed: most messages are one text
     for (Part part : parts) {

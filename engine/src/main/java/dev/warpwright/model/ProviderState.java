@@ -17,8 +17,14 @@ import java.util.Optional;
  * @param protocol the protocol that it belongs to, such as {@code anthropic-messages}
  * @param modelId the provider's id of the model that issued it
  * @param data the content as the protocol has it
+ * @param approval what the provider asks by the last thing in it, if it waits for an approval
  */
-public record ProviderState(Optional<String> provider, String protocol, String modelId, Json data)
+public record ProviderState(
+    Optional<String> provider,
+    String protocol,
+    String modelId,
+    Json data,
+    Optional<ProviderApproval> approval)
     implements Part {
   /** Checks that nothing is null. */
   public ProviderState {
@@ -26,6 +32,19 @@ public record ProviderState(Optional<String> provider, String protocol, String m
     Objects.requireNonNull(protocol, "protocol");
     Objects.requireNonNull(modelId, "modelId");
     Objects.requireNonNull(data, "data");
+    Objects.requireNonNull(approval, "approval");
+  }
+
+  /**
+   * State that asks for nothing.
+   *
+   * @param provider the id of the provider that issued it, once a gateway has said it
+   * @param protocol the protocol that it belongs to
+   * @param modelId the provider's id of the model that issued it
+   * @param data the content as the protocol has it
+   */
+  public ProviderState(Optional<String> provider, String protocol, String modelId, Json data) {
+    this(provider, protocol, modelId, data, Optional.empty());
   }
 
   /**
@@ -47,7 +66,17 @@ public record ProviderState(Optional<String> provider, String protocol, String m
    * @return a copy
    */
   public ProviderState issuedBy(String provider) {
-    return new ProviderState(Optional.of(provider), protocol, modelId, data);
+    return new ProviderState(Optional.of(provider), protocol, modelId, data, approval);
+  }
+
+  /**
+   * The same state, by which the provider asks for an approval. An adapter calls it.
+   *
+   * @param asked what is asked
+   * @return a copy
+   */
+  public ProviderState asking(ProviderApproval asked) {
+    return new ProviderState(provider, protocol, modelId, data, Optional.of(asked));
   }
 
   /** Shows where it comes from, not the content. */

@@ -6,10 +6,14 @@ import java.util.Optional;
 /**
  * What somebody decided on a request for approval.
  *
+ * <p>The id says of which kind the request is, and of a tool that a provider runs also which
+ * provider asks: nobody else's request has the same id.
+ *
  * @param requestId the request, as the pending approval names it
  * @param approve whether the tool may run; if not, the model is told that it may not
  * @param decidedBy who decided, for the log
- * @param reason why; a reason for a refusal is shown to the model
+ * @param reason why; a reason for a refusal is shown to the model or, of a tool that a provider
+ *     runs, to the provider
  */
 public record ApprovalDecision(
     String requestId, boolean approve, Optional<String> decidedBy, Optional<String> reason) {

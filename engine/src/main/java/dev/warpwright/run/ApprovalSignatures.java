@@ -29,20 +29,7 @@ public final class ApprovalSignatures {
    */
   public static ApprovalRequested sign(ApprovalRequested request, Optional<ApprovalSigner> signer) {
     return signer
-        .map(
-            holder ->
-                new ApprovalRequested(
-                    request.requestId(),
-                    request.digest(),
-                    request.step(),
-                    request.callId(),
-                    request.tool(),
-                    request.toolVersion(),
-                    request.arguments(),
-                    request.expiresAt(),
-                    Optional.of(holder.sign(content(request))),
-                    request.child(),
-                    request.why()))
+        .map(holder -> request.signed(Optional.of(holder.sign(content(request)))))
         .orElse(request);
   }
 

@@ -20,7 +20,19 @@ final class Children {
   /** A child is under way, and what it spends is in its own log. */
   private static final String UNDER_WAY = "child-under-way";
 
-  private final Map<String, Child> all = new LinkedHashMap<>(); // by run id, in order
+  private final Map<String, Child> all; // by run id, in order
+
+  Children() {
+    this(Map.of());
+  }
+
+  private Children(Map<String, Child> all) {
+    this.all = new LinkedHashMap<>(all);
+  }
+
+  Children copy() {
+    return new Children(all);
+  }
 
   /** A child begins, or goes on after it had ended: what it ended with does not count any more. */
   void started(ChildStarted event) {

@@ -30,16 +30,32 @@ import org.jspecify.annotations.Nullable;
  * against. Folded by one thread at a time; {@link #at} may be asked by any thread.
  */
 public final class FlowJournal {
-  private final Map<String, FlowCall> calls = new ConcurrentHashMap<>();
+  private final Map<String, FlowCall> calls;
 
   /** Those that are not over, so that what is asked after each event stays cheap in a long run. */
-  private final Map<String, FlowCall> open = new ConcurrentHashMap<>();
+  private final Map<String, FlowCall> open;
 
-  private final Map<String, String> approvals = new ConcurrentHashMap<>(); // request id → position
+  private final Map<String, String> approvals; // request id → position
 
-  private final Map<String, Integer> versions = new ConcurrentHashMap<>(); // by change
+  private final Map<String, Integer> versions; // by change
 
-  FlowJournal() {}
+  FlowJournal() {
+    this.calls = new ConcurrentHashMap<>();
+    this.open = new ConcurrentHashMap<>();
+    this.approvals = new ConcurrentHashMap<>();
+    this.versions = new ConcurrentHashMap<>();
+  }
+
+  private FlowJournal(FlowJournal other) {
+    this.calls = new ConcurrentHashMap<>(other.calls);
+    this.open = new ConcurrentHashMap<>(other.open);
+    this.approvals = new ConcurrentHashMap<>(other.approvals);
+    this.versions = new ConcurrentHashMap<>(other.versions);
+  }
+
+  FlowJournal copy() {
+    return new FlowJournal(this);
+  }
 
   /**
    * What is recorded of a call.

@@ -180,6 +180,9 @@ final class Fork {
     if (!state.pendingApprovals().isEmpty()) {
       return Optional.of("it waited for an approval");
     }
+    if (state.hasUnsentAnswer()) {
+      return Optional.of("the answer to a provider's request for approval was to be sent");
+    }
     return state.flow().filter(FlowJournal::hasOpenChild).isPresent()
         ? Optional.of("a child run was under way")
         : Optional.empty();

@@ -562,18 +562,33 @@ final class InMemoryRunStore implements RunStore {
     lock.lock();
     try {
       requireOpen();
-      List<Map.Entry<RunKey, Run>> expired =
-          runs.entrySet().stream()
-              .filter(entry -> entry.getValue().owner == null)
-              .filter(entry -> statuses.contains(entry.getValue().standing.status()))
-              .filter(entry -> entry.getValue().updated().isBefore(before))
-              .limit(limit)
-              .toList();
-      expired.forEach(entry -> remove(entry.getKey(), entry.getValue()));
-      return expired.size();
+      int deleted = 0;
+      int last;
+      do { // without their parents, child runs can be deleted too
+        List<Map.Entry<RunKey, Run>> expired =
+            runs.entrySet().stream()
+                .filter(entry -> entry.getValue().owner == null)
+                .filter(entry -> statuses.contains(entry.getValue().standing.status()))
+                .filter(entry -> entry.getValue().updated().isBefore(before))
+                .filter(entry -> !hasParent(entry.getKey(), entry.getValue()))
+                .limit(limit - deleted)
+                .toList();
+        expired.forEach(entry -> remove(entry.getKey(), entry.getValue()));
+        last = expired.size();
+        deleted += last;
+      } while (last > 0 && deleted < limit);
+      return deleted;
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Whether the run that it is a child of is here. Under the lock. */
+  private boolean hasParent(RunKey key, Run run) {
+    return run.started
+        .childOf()
+        .filter(id -> runs.containsKey(new RunKey(key.scope(), id)))
+        .isPresent();
   }
 
   @Override

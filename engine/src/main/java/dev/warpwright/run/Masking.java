@@ -5,6 +5,7 @@ import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -113,7 +114,8 @@ final class Masking {
                   .map(
                       why ->
                           new ApprovalRequested.Why(
-                              why.reason().map(Masking::text), notes(why.metadata()))));
+                              why.reason().map(Masking::text), notes(why.metadata()))),
+              e.provider());
       case RunEvent.ApprovalTokenIssued e -> e;
       case ApprovalDecided e ->
           new ApprovalDecided(
@@ -246,8 +248,27 @@ final class Masking {
       case ToolResult result ->
           new ToolResult(result.callId(), result.toolName(), VALUE, result.error());
       case ProviderState state ->
-          new ProviderState(state.provider(), state.protocol(), state.modelId(), VALUE);
+          new ProviderState(
+              state.provider(),
+              state.protocol(),
+              state.modelId(),
+              VALUE,
+              state.approval().map(Masking::approval));
     };
+  }
+
+  private static ProviderApproval approval(ProviderApproval asked) {
+    return new ProviderApproval(
+        asked.requestId(),
+        asked.server(),
+        asked.tool(),
+        VALUE,
+        asked
+            .answer()
+            .map(
+                given ->
+                    new ProviderApproval.Answer(
+                        given.approved(), given.reason().map(Masking::text))));
   }
 
   /** Without the words of providers, which may quote what they were asked. */

@@ -21,8 +21,21 @@ final class RunCost {
   /** A call that was made while costs were not accounted. */
   static final String NOT_ACCOUNTED = "not-accounted";
 
-  private final List<CostValuation> calls = new ArrayList<>();
-  private final Set<String> gaps = new LinkedHashSet<>();
+  private final List<CostValuation> calls;
+  private final Set<String> gaps;
+
+  RunCost() {
+    this(List.of(), Set.of());
+  }
+
+  private RunCost(List<CostValuation> calls, Set<String> gaps) {
+    this.calls = new ArrayList<>(calls);
+    this.gaps = new LinkedHashSet<>(gaps);
+  }
+
+  RunCost copy() {
+    return new RunCost(calls, gaps);
+  }
 
   void add(List<Attempt> attempts) {
     for (Attempt attempt : attempts) {

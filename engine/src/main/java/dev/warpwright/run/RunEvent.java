@@ -473,14 +473,14 @@ public sealed interface RunEvent
   }
 
   /**
-   * A tool call needs a decision before it may run.
+   * A tool call needs a decision before it may run, or a provider asks for one.
    *
    * @param requestId the request's id, derived from the call
    * @param digest {@code sha256:} and 64 hex digits over what is to be approved
    * @param step the step that asked for the tool
-   * @param callId the call
+   * @param callId the call; of a tool that a provider runs, the provider's id of its request
    * @param tool the tool
-   * @param toolVersion the tool's approval version
+   * @param toolVersion the tool's approval version; 1 of a tool that a provider runs
    * @param arguments the canonical input
    * @param expiresAt from when on the request counts as denied; never, if empty
    * @param signature the {@link ApprovalSigner}'s, over all that a person is shown, if there is a
@@ -488,6 +488,8 @@ public sealed interface RunEvent
    * @param child the request of a child run for which this one stands: what is decided here is
    *     decided there; tool, version and arguments are those of the child's call
    * @param why why the program's own policy asks, if it was that
+   * @param provider who asks, if it is the provider of a tool that it runs itself; of the child's
+   *     provider if it stands for a request of a child run
    */
   record ApprovalRequested(
       String requestId,
@@ -500,10 +502,13 @@ public sealed interface RunEvent
       Optional<Instant> expiresAt,
       Optional<String> signature,
       Optional<OfChild> child,
-      Optional<Why> why)
+      Optional<Why> why,
+      Optional<OfProvider> provider)
       implements RunEvent {
     /** Of what a request asks to approve. */
     public enum Kind {
+      /** A tool that the provider runs itself. */
+      PROVIDER,
       /** A tool of this run's own agent. */
       LOCAL_TOOL,
       /** A tool in a child run. */
@@ -517,6 +522,58 @@ public sealed interface RunEvent
      * @param requestId its own request, which may stand for one of a child of its own
      */
     public record OfChild(String runId, String requestId) {}
+
+    /**
+     * A provider that asks.
+     *
+     * @param id the provider
+     * @param server the provider's name of the server that has the tool, if it says one
+     * @param requestId the provider's own id of its request
+     */
+    public record OfProvider(String id, Optional<String> server, String requestId) {}
+
+    /**
+     * A request of a tool of this run's own agent, or one that stands for such a request of a
+     * child.
+     *
+     * @param requestId the request's id, derived from the call
+     * @param digest {@code sha256:} and 64 hex digits over what is to be approved
+     * @param step the step that asked for the tool
+     * @param callId the call
+     * @param tool the tool
+     * @param toolVersion the tool's approval version
+     * @param arguments the canonical input
+     * @param expiresAt from when on the request counts as denied; never, if empty
+     * @param signature the {@link ApprovalSigner}'s, if there is a signer
+     * @param child the request of a child run for which this one stands
+     * @param why why the program's own policy asks, if it was that
+     */
+    public ApprovalRequested(
+        String requestId,
+        String digest,
+        int step,
+        String callId,
+        String tool,
+        String toolVersion,
+        Json arguments,
+        Optional<Instant> expiresAt,
+        Optional<String> signature,
+        Optional<OfChild> child,
+        Optional<Why> why) {
+      this(
+          requestId,
+          digest,
+          step,
+          callId,
+          tool,
+          toolVersion,
+          arguments,
+          expiresAt,
+          signature,
+          child,
+          why,
+          Optional.empty());
+    }
 
     /**
      * A request of a tool of this run's own agent.
@@ -608,10 +665,35 @@ public sealed interface RunEvent
     /**
      * Of what it asks to approve.
      *
-     * @return SUBAGENT if it stands for a request of a child run
+     * @return SUBAGENT if it stands for a request of a child run, whoever asks there; PROVIDER if a
+     *     provider asks
      */
     public Kind kind() {
-      return child.isPresent() ? Kind.SUBAGENT : Kind.LOCAL_TOOL;
+      return child.isPresent()
+          ? Kind.SUBAGENT
+          : provider.isPresent() ? Kind.PROVIDER : Kind.LOCAL_TOOL;
+    }
+
+    /**
+     * The same request with another signature.
+     *
+     * @param other the signature, or none
+     * @return a copy
+     */
+    ApprovalRequested signed(Optional<String> other) {
+      return new ApprovalRequested(
+          requestId,
+          digest,
+          step,
+          callId,
+          tool,
+          toolVersion,
+          arguments,
+          expiresAt,
+          other,
+          child,
+          why,
+          provider);
     }
   }
 

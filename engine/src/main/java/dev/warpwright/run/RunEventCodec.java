@@ -191,7 +191,7 @@ public final class RunEventCodec {
     return same;
   }
 
-  private static boolean isSame(LoggedEvent one, LoggedEvent other) {
+  static boolean isSame(LoggedEvent one, LoggedEvent other) {
     return one.run().equals(other.run())
         && one.sequence() == other.sequence()
         && one.writer().equals(other.writer())

@@ -33,9 +33,11 @@ public final class RunLog {
   private final Writer owner;
   private final TimeSource time;
   private final Deadline deadline;
-  private final List<LoggedEvent> events;
+  private final RunSnapshot known; // the log as it was found
+  private final List<LoggedEvent> added = new ArrayList<>(); // to it, by this driver and others
   private final List<RunEvent> deferred = new ArrayList<>(); // in the state, not in the store yet
   private RunState state;
+  private boolean shared = true; // the state is that of a snapshot, not to be added to
   private boolean failed;
   private boolean full;
   private boolean progressed;
@@ -43,13 +45,13 @@ public final class RunLog {
   private boolean handedBack;
 
   private RunLog(
-      RunStore store, Writer owner, TimeSource time, Deadline deadline, List<LoggedEvent> events) {
+      RunStore store, Writer owner, TimeSource time, Deadline deadline, RunSnapshot known) {
     this.store = store;
     this.owner = owner;
     this.time = time;
     this.deadline = deadline;
-    this.events = new ArrayList<>(events);
-    this.state = RunState.of(events);
+    this.known = known;
+    this.state = known.state();
   }
 
   /**
@@ -65,35 +67,28 @@ public final class RunLog {
    */
   public static RunLog open(
       RunStore store, RunKey run, Writer owner, TimeSource time, Deadline deadline) {
-    List<LoggedEvent> events = store.load(run, 1, deadline);
-    if (events.isEmpty()) {
-      throw new InvalidRequestException(
-          FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope.");
-    }
-    return new RunLog(store, owner, time, deadline, events);
+    RunSnapshot known =
+        RunSnapshot.load(store, run, deadline)
+            .orElseThrow(
+                () ->
+                    new InvalidRequestException(
+                        FailureKind.INVALID_REQUEST, "There is no run " + run + " in this scope."));
+    return open(store, known, owner, time, deadline);
   }
 
   /**
-   * Takes the log of a run up of which the caller has loaded the beginning, as it had to look at
-   * that first. Only what was written since is loaded.
+   * Takes the log of a run up that has been read.
    *
    * @param store where it is
-   * @param known the events that were loaded, from the first on, at least one
-   * @param owner the writer that the store gave when the run was acquired
+   * @param known the run, read since it is owned
+   * @param owner the writer that the store gave when the run was created or acquired
    * @param time for the times of events
    * @param deadline until when the store is waited for
    * @return the log
-   * @throws InvalidRequestException if the log breaks a rule
    */
   public static RunLog open(
-      RunStore store, List<LoggedEvent> known, Writer owner, TimeSource time, Deadline deadline) {
-    List<LoggedEvent> newer = store.load(known.getFirst().run(), known.size() + 1L, deadline);
-    if (newer.isEmpty()) {
-      return new RunLog(store, owner, time, deadline, known);
-    }
-    List<LoggedEvent> events = new ArrayList<>(known);
-    events.addAll(newer);
-    return new RunLog(store, owner, time, deadline, events);
+      RunStore store, RunSnapshot known, Writer owner, TimeSource time, Deadline deadline) {
+    return new RunLog(store, owner, time, deadline, known);
   }
 
   /**
@@ -109,7 +104,7 @@ public final class RunLog {
   public static RunLog created(
       RunStore store, NewRun run, Writer owner, TimeSource time, Deadline deadline) {
     LoggedEvent first = new LoggedEvent(run.run(), 1, owner, run.time(), run.started());
-    return new RunLog(store, owner, time, deadline, List.of(first));
+    return new RunLog(store, owner, time, deadline, RunSnapshot.of(List.of(first)));
   }
 
   /**
@@ -145,10 +140,20 @@ public final class RunLog {
   /**
    * All events so far.
    *
-   * @return a copy
+   * @return the events, a list that does not change
    */
   public List<LoggedEvent> events() {
-    return List.copyOf(events);
+    return snapshot().events();
+  }
+
+  /**
+   * The log as it is now.
+   *
+   * @return all events so far and the state; what is added later does not change it
+   */
+  public RunSnapshot snapshot() {
+    shared = true;
+    return added.isEmpty() ? known : new RunSnapshot(known.joined(added), state);
   }
 
   /**
@@ -158,7 +163,14 @@ public final class RunLog {
    * @return a copy of what comes after it
    */
   public List<LoggedEvent> since(long sequence) {
-    return List.copyOf(events.subList(Math.toIntExact(sequence), events.size()));
+    int behind = Math.toIntExact(sequence) - known.events().size();
+    return behind >= 0
+        ? List.copyOf(added.subList(behind, added.size()))
+        : known.joined(added).subList(Math.toIntExact(sequence), size());
+  }
+
+  private int size() {
+    return known.events().size() + added.size();
   }
 
   /**
@@ -234,7 +246,7 @@ public final class RunLog {
           standing.hasEnded() ? state.started().childOf() : Optional.<String>empty();
       boolean handsBack = handsBackAtEnd && standing.status().isFinal();
       store.append(
-          new Append(state.run(), events.size(), owner, now, allowed, standing, parent, handsBack),
+          new Append(state.run(), size(), owner, now, allowed, standing, parent, handsBack),
           deadline);
     } catch (ConflictException e) {
       if (tries == MAX_TRIES || !takeIn(newer())) {
@@ -245,7 +257,7 @@ public final class RunLog {
     deferred.clear();
     handedBack = handsBackAtEnd && state.status().isFinal();
     for (RunEvent event : allowed) {
-      events.add(new LoggedEvent(state.run(), events.size() + 1L, owner, now, event));
+      added.add(new LoggedEvent(state.run(), size() + 1L, owner, now, event));
     }
     progressed |= !allowed.stream().allMatch(RunEvent.RunResumed.class::isInstance);
     return true;
@@ -257,22 +269,26 @@ public final class RunLog {
    * @return those that were added
    */
   private List<RunEvent> fold(List<RunEvent> wanted, Instant now, boolean leavesOut) {
-    List<RunEvent> added = new ArrayList<>(wanted.size());
+    List<RunEvent> allowed = new ArrayList<>(wanted.size());
+    if (shared && !wanted.isEmpty()) {
+      state = state.copy();
+      shared = false;
+    }
     for (RunEvent event : wanted) {
       try {
         state.apply(new LoggedEvent(state.run(), state.sequence() + 1, owner, now, event));
-        added.add(event);
+        allowed.add(event);
       } catch (InvalidRequestException e) {
         if (!leavesOut) {
           throw e;
         }
       }
     }
-    return added;
+    return allowed;
   }
 
   private List<LoggedEvent> newer() {
-    return store.load(state.run(), events.size() + 1L, deadline);
+    return store.load(state.run(), size() + 1L, deadline);
   }
 
   /** Folds again on top of what others wrote; false if that is nothing, or no control event. */
@@ -280,8 +296,10 @@ public final class RunLog {
     if (foreign.isEmpty() || !foreign.stream().allMatch(RunLog::isControl)) {
       return false;
     }
-    events.addAll(foreign);
-    state = RunState.of(events);
+    added.addAll(foreign);
+    state = known.state().copy();
+    shared = false;
+    added.forEach(state::apply);
     List<RunEvent> still = fold(deferred, later(time.now(), state.updatedAt()), true);
     deferred.clear();
     deferred.addAll(still);

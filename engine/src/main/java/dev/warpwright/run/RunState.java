@@ -2,12 +2,15 @@ package dev.warpwright.run;
 
 import dev.warpwright.ObjectMode;
 import dev.warpwright.cost.CostTotal;
+import dev.warpwright.model.Attempt;
 import dev.warpwright.model.Conversation;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
+import dev.warpwright.model.ProviderApproval;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
@@ -15,6 +18,7 @@ import dev.warpwright.model.ToolResult;
 import dev.warpwright.model.Usage;
 import dev.warpwright.run.RunEvent.ApprovalDecided;
 import dev.warpwright.run.RunEvent.ApprovalRequested;
+import dev.warpwright.run.RunEvent.ApprovalRequested.OfProvider;
 import dev.warpwright.run.RunEvent.ApprovalTokenIssued;
 import dev.warpwright.run.RunEvent.CancelRequested;
 import dev.warpwright.run.RunEvent.ChildFinished;
@@ -68,26 +72,29 @@ public final class RunState {
   private final RunKey run;
   private final RunStarted started;
   private final Instant startedAt;
-  private final StringBuilder text = new StringBuilder();
+  private final List<String> texts; // of all answers
   private Conversation messages;
   private Instant updatedAt;
   private long bytes;
+  private long logBytes; // as bytes, but a compaction leaves the log as long as it was
   private long sequence;
   private RunStatus status;
   private int step;
   private boolean stepAnswered = true;
   private boolean memoryLoaded;
   private boolean finalAnswer;
+  private boolean sendsApproval; // the step under way, to the provider that asked for it
+  private boolean mayHaveSentApproval;
   private List<CallState> calls = List.of();
   private final Optional<FlowJournal> flow;
   private Optional<Json> output = Optional.empty();
   private Optional<String> continuedAs = Optional.empty();
-  private final Map<String, Approval> approvals = new LinkedHashMap<>(); // by request id
-  private final Map<String, ApprovalTokenIssued> tokens = new HashMap<>(); // by request id
-  private final List<ContextCompacted> compactions = new ArrayList<>();
+  private final Map<String, Approval> approvals; // by request id
+  private final Map<String, ApprovalTokenIssued> tokens; // by request id
+  private final List<ContextCompacted> compactions;
   private Usage usage = Usage.ABSENT;
-  private final RunCost cost = new RunCost();
-  private final Children children = new Children();
+  private final RunCost cost;
+  private final Children children;
   private int toolErrors;
   private int toolCalls;
   private @Nullable Target target;
@@ -128,9 +135,63 @@ public final class RunState {
     this.updatedAt = first.time();
     this.sequence = 1;
     this.bytes = StateSize.of(begin);
+    this.logBytes = bytes;
     this.messages = Conversation.of(begin.messages());
     this.status = first.writer().isOwner() ? RunStatus.RUNNING : RunStatus.QUEUED;
+    this.texts = new ArrayList<>();
+    this.approvals = new LinkedHashMap<>();
+    this.tokens = new HashMap<>();
+    this.compactions = new ArrayList<>();
+    this.cost = new RunCost();
+    this.children = new Children();
     fork(first);
+  }
+
+  /** Of values that do not change, and copies of what does. */
+  private RunState(RunState other) {
+    this.run = other.run;
+    this.started = other.started;
+    this.flow = other.flow.map(FlowJournal::copy);
+    this.startedAt = other.startedAt;
+    this.updatedAt = other.updatedAt;
+    this.sequence = other.sequence;
+    this.bytes = other.bytes;
+    this.logBytes = other.logBytes;
+    this.messages = other.messages;
+    this.status = other.status;
+    this.texts = new ArrayList<>(other.texts);
+    this.approvals = new LinkedHashMap<>(other.approvals);
+    this.tokens = new HashMap<>(other.tokens);
+    this.compactions = new ArrayList<>(other.compactions);
+    this.cost = other.cost.copy();
+    this.children = other.children.copy();
+    this.step = other.step;
+    this.stepAnswered = other.stepAnswered;
+    this.memoryLoaded = other.memoryLoaded;
+    this.finalAnswer = other.finalAnswer;
+    this.sendsApproval = other.sendsApproval;
+    this.mayHaveSentApproval = other.mayHaveSentApproval;
+    this.calls = new ArrayList<>(other.calls);
+    this.output = other.output;
+    this.continuedAs = other.continuedAs;
+    this.usage = other.usage;
+    this.toolErrors = other.toolErrors;
+    this.toolCalls = other.toolCalls;
+    this.target = other.target;
+    this.decision = other.decision;
+    this.finishReason = other.finishReason;
+    this.suspension = other.suspension;
+    this.failure = other.failure;
+    this.cancellation = other.cancellation;
+    this.triggered = other.triggered;
+    this.timeout = other.timeout;
+    this.outputMode = other.outputMode;
+    this.intendedEnd = other.intendedEnd;
+  }
+
+  /** An equal state that grows by itself; costs some bytes for each step, and no fold. */
+  RunState copy() {
+    return new RunState(this);
   }
 
   /**
@@ -185,6 +246,7 @@ public final class RunState {
     sequence = logged.sequence();
     updatedAt = logged.time();
     bytes += growth;
+    logBytes += Math.max(0, growth);
     fork(logged);
   }
 
@@ -293,11 +355,20 @@ public final class RunState {
     require(logged, calls.isEmpty(), "a step starts when every call is answered");
     require(
         logged,
+        openApprovals().isEmpty(),
+        "a step starts when all that the provider asks to approve is decided");
+    require(
+        logged,
         event.step() == (stepAnswered ? step + 1 : step),
         "steps are counted from 1 without gaps");
     step = event.step();
     stepAnswered = false;
     finalAnswer = false;
+    mayHaveSentApproval = false;
+    sendsApproval =
+        messages.approvals().stream()
+            .flatMap(state -> state.approval().orElseThrow().answer().stream())
+            .anyMatch(ProviderApproval.Answer::approved);
   }
 
   private void routeBound(LoggedEvent logged, RouteBound event) {
@@ -313,14 +384,20 @@ public final class RunState {
         logged,
         event.step() == step && !stepAnswered,
         "a model's answer belongs to the step that was started");
+    require(
+        logged,
+        event.message().approvals().stream()
+            .allMatch(state -> state.approval().orElseThrow().answer().isEmpty()),
+        "what a provider asks to approve is decided later");
     usage = usage.plus(event.usage());
     cost.add(event.attempts());
     stepAnswered = true;
     target = event.target();
     finishReason = event.finishReason();
-    text.append(event.message().text());
+    texts.add(event.message().text());
     messages = messages.plus(event.message());
-    finalAnswer = event.message().toolCalls().isEmpty();
+    finalAnswer = event.message().toolCalls().isEmpty() && event.message().approvals().isEmpty();
+    sendsApproval = false;
     calls = CallState.fresh(event.message().toolCalls(), step);
   }
 
@@ -335,6 +412,8 @@ public final class RunState {
     require(logged, !knowsApproval(event.requestId()), "each approval request has its own id");
     if (flow.isPresent() || event.child().isPresent()) {
       if (flow.isPresent()) {
+        boolean ofProvider = event.kind() == ApprovalRequested.Kind.PROVIDER;
+        require(logged, !ofProvider, "a flow itself has no provider that could ask");
         require(logged, flow.get().asked(event), "an approval is asked for at a place of its own");
       } else {
         String childRunId = event.child().orElseThrow().runId();
@@ -343,6 +422,14 @@ public final class RunState {
             call -> isFor(event, call) && call.awaitsChild(childRunId),
             "an approval of a child is asked for while the child is under way");
       }
+      approvals.put(event.requestId(), new Approval(event, Optional.empty()));
+      return;
+    }
+    if (event.provider().isPresent()) {
+      require(
+          logged,
+          isAsked(event) && pendingApprovals().stream().noneMatch(asked -> isSame(asked, event)),
+          "a provider's approval is asked for once, when its answer asks for it");
       approvals.put(event.requestId(), new Approval(event, Optional.empty()));
       return;
     }
@@ -377,15 +464,30 @@ public final class RunState {
     if (asked == null || !flow.map(f -> f.decided(event)).orElseGet(() -> isPending(asked))) {
       throw refused(logged, "a decision answers a pending request");
     }
-    if (flow.isEmpty() && asked.request().child().isEmpty()) {
-      calls.replaceAll(
-          call -> requestId(call).equals(event.requestId()) ? call.decided(event) : call);
+    switch (asked.request().kind()) {
+      case LOCAL_TOOL -> {
+        if (flow.isEmpty()) {
+          calls.replaceAll(
+              call -> requestId(call).equals(event.requestId()) ? call.decided(event) : call);
+        }
+      }
+      case PROVIDER -> {
+        OfProvider asking = asked.request().provider().orElseThrow();
+        Optional<String> why = event.approve() ? Optional.empty() : event.reason();
+        messages =
+            messages.answered(
+                asking.id(), asking.requestId(), new ProviderApproval.Answer(event.approve(), why));
+      }
+      case SUBAGENT -> {} // the child is told
     }
     approvals.put(event.requestId(), new Approval(asked.request(), Optional.of(event)));
   }
 
   private boolean isPending(Approval asked) {
     ApprovalRequested request = asked.request();
+    if (request.kind() == ApprovalRequested.Kind.PROVIDER) {
+      return asked.decision().isEmpty() && isAsked(request);
+    }
     return asked.decision().isEmpty()
         && calls.stream()
             .anyMatch(
@@ -397,6 +499,22 @@ public final class RunState {
                             () ->
                                 call.awaitsApproval()
                                     && requestId(call).equals(request.requestId())));
+  }
+
+  /** Whether the last answer asks for what a provider's request says, and nobody has decided. */
+  private boolean isAsked(ApprovalRequested request) {
+    OfProvider asking = request.provider().orElseThrow();
+    return request.step() == step
+        && request.callId().equals(asking.requestId())
+        && openApprovals().stream()
+            .anyMatch(
+                state ->
+                    state.provider().equals(Optional.of(asking.id()))
+                        && state.approval().orElseThrow().requestId().equals(asking.requestId()));
+  }
+
+  private static boolean isSame(ApprovalRequested one, ApprovalRequested other) {
+    return one.step() == other.step() && one.provider().equals(other.provider());
   }
 
   private static boolean isFor(ApprovalRequested request, CallState call) {
@@ -574,9 +692,29 @@ public final class RunState {
     if (isAtWork() && !stepAnswered) {
       cost.mayHaveLostACall();
     }
+    mayHaveSentApproval = sendsApproval && mayHaveSent();
     status = cancellation == null ? RunStatus.RUNNING : RunStatus.CANCEL_REQUESTED;
     suspension = null;
     failure = null;
+  }
+
+  /** Whether the approval under way may have reached its provider, and nobody was told so yet. */
+  private boolean mayHaveSent() {
+    if (failure == null) {
+      return mayHaveSentApproval || isAtWork();
+    }
+    return switch (failure.kind()) {
+      case UNKNOWN_OUTCOME -> false; // this has been said, and the run is gone on with
+      case INTERNAL -> true;
+      case DEADLINE, CANCELLED ->
+          mayHaveSentApproval || failure.attempts().stream().anyMatch(RunState::wasCutOff);
+      default -> mayHaveSentApproval; // it was not sent, or refused
+    };
+  }
+
+  private static boolean wasCutOff(Attempt attempt) {
+    return attempt.reasonCode() == Attempt.ReasonCode.REQUEST_ABORTED
+        || attempt.reasonCode() == Attempt.ReasonCode.DEADLINE_EXCEEDED;
   }
 
   private void cancelRequested(LoggedEvent logged, CancelRequested event) {
@@ -618,7 +756,11 @@ public final class RunState {
   private void requireFinalAnswer(LoggedEvent logged) {
     require(
         logged,
-        step > 0 && stepAnswered && calls.isEmpty() && messages.getLast().role() == Role.ASSISTANT,
+        step > 0
+            && stepAnswered
+            && calls.isEmpty()
+            && messages.getLast().role() == Role.ASSISTANT
+            && messages.approvals().isEmpty(),
         "a run completes with an answer that leaves no call open");
     require(logged, triggered == null, "a run does not complete after a guardrail triggered");
   }
@@ -870,6 +1012,44 @@ public final class RunState {
     return List.copyOf(approvals.values());
   }
 
+  /**
+   * What the provider that answered last asks to approve, each with its answer once it is decided.
+   * The answers go to that provider with the next step; then it is another answer that counts.
+   *
+   * @return the states that ask, in order
+   */
+  public List<ProviderState> providerApprovals() {
+    return step == 0 || (step == 1 && !stepAnswered) ? List.of() : messages.approvals();
+  }
+
+  /**
+   * What of {@link #providerApprovals} nobody has decided.
+   *
+   * @return the states that ask, in order; empty once the run has ended
+   */
+  public List<ProviderState> openApprovals() {
+    return status == RunStatus.CANCELLED || status == RunStatus.TIMED_OUT
+        ? List.of()
+        : providerApprovals().stream()
+            .filter(state -> state.approval().orElseThrow().answer().isEmpty())
+            .toList();
+  }
+
+  /** Whether a provider is to be told a decision, and no answer of it says that it was. */
+  boolean hasUnsentAnswer() {
+    return messages.unsentAnswer().isPresent();
+  }
+
+  /**
+   * Whether an approval was given to a provider by a call of which nobody knows whether it was
+   * made: the process died, or the call was cut off. To make it again could let the tool act twice.
+   *
+   * @return true until it was told that way, as a failure of the run
+   */
+  public boolean mayHaveSentApproval() {
+    return mayHaveSentApproval;
+  }
+
   /** The token by which a request can be decided, the last one that was issued. */
   Optional<ApprovalTokenIssued> approvalToken(String requestId) {
     return Optional.ofNullable(tokens.get(requestId));
@@ -978,7 +1158,7 @@ public final class RunState {
    * @return the text
    */
   public String text() {
-    return text.toString();
+    return String.join("", texts);
   }
 
   /**
@@ -1153,6 +1333,11 @@ public final class RunState {
    */
   public long bytes() {
     return bytes;
+  }
+
+  /** How large the content of its log is: as {@link #bytes()}, and what compactions replaced. */
+  long logBytes() {
+    return logBytes;
   }
 
   /**

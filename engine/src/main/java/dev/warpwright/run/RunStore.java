@@ -259,6 +259,8 @@ public interface RunStore extends AutoCloseable {
 
   /**
    * Deletes a run with all that belongs to it, in one act. Its idempotency key may be claimed anew.
+   * Its child runs stay, and whoever goes on with its parent misses it; {@link Runs} looks after
+   * both.
    *
    * @param run the run
    * @param deadline until when the answer is awaited
@@ -269,6 +271,11 @@ public interface RunStore extends AutoCloseable {
 
   /**
    * Deletes runs that have ended, of every scope, in one act for each.
+   *
+   * <p>A child run stays while the run that it is a child of is in the store, whatever that has
+   * come to: to resume that one, or to replay it, takes what its child runs have given. So a tree
+   * goes from its root down, in one call if all of it has expired. A child whose parent was deleted
+   * goes like any other run.
    *
    * @param before only those whose last event is older
    * @param statuses only those; COMPLETED, FAILED, CANCELLED and TIMED_OUT are possible

@@ -245,7 +245,9 @@ public final class Runs {
 
   /**
    * Deletes a run with all that belongs to it, its events, signals and tokens; its idempotency key
-   * may be claimed anew.
+   * may be claimed anew. A child run is deleted although its parent may still need it: that one
+   * cannot go on then if it reads what the child gave, and begins the child's work again if the
+   * child had not ended.
    *
    * @param run the run
    * @return false if there is no such run
@@ -282,8 +284,9 @@ public final class Runs {
   }
 
   /**
-   * Deletes runs of all scopes that have ended, a thousand at a time; child runs like others. A
-   * flow reads what its child runs have given, so keep them for longer than a flow takes.
+   * Deletes runs of all scopes that have ended, a thousand at a time. A child run stays while the
+   * run that it is a child of is in the store: whoever resumes or replays that one needs what its
+   * child runs have given. It goes together with its parent, if it has ended long enough ago too.
    *
    * @param before only those whose last event is older
    * @param statuses only those; COMPLETED, FAILED, CANCELLED and TIMED_OUT are possible

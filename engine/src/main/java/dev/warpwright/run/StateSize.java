@@ -4,6 +4,7 @@ import dev.warpwright.model.Image;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.model.ToolResult;
@@ -137,8 +138,16 @@ final class StateSize {
       case ToolCall call ->
           CALL_BYTES + of(call.id()) + of(call.name()) + of(call.input()) + of(call.malformed());
       case ToolResult result -> of(result.output());
-      case ProviderState state -> of(state.data());
+      case ProviderState state -> of(state.data()) + state.approval().map(StateSize::of).orElse(0L);
     };
+  }
+
+  private static long of(ProviderApproval asked) {
+    return CALL_BYTES
+        + of(asked.requestId())
+        + of(asked.server())
+        + of(asked.tool())
+        + of(asked.arguments());
   }
 
   private static long of(Map<String, String> notes) {

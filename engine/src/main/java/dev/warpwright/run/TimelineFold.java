@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 final class TimelineFold {
   private final RunState state;
   private final List<Supplied> entries = new ArrayList<>();
-  private final Set<String> ofChildren = new HashSet<>(); // requests that stand for theirs
+  private final Set<String> ofOthers = new HashSet<>(); // requests of children and providers
   private final FlowTimeline flow = new FlowTimeline();
   private @Nullable OpenStep step; // the last one
   private @Nullable Stop stop; // what keeps the run from going on
@@ -90,11 +90,11 @@ final class TimelineFold {
       }
       case RouteBound bound -> {} // the answer that stands with it names the target
       case ModelResponded answer -> step().answered(answer, time);
-      case ApprovalRequested asked when asked.child().isPresent() -> {
-        ofChildren.add(asked.requestId());
+      case ApprovalRequested asked when asked.kind() != ApprovalRequested.Kind.LOCAL_TOOL -> {
+        ofOthers.add(asked.requestId());
         note(logged);
       }
-      case ApprovalDecided decision when ofChildren.contains(decision.requestId()) -> note(logged);
+      case ApprovalDecided decision when ofOthers.contains(decision.requestId()) -> note(logged);
       case ChildStarted begin -> {
         step().find(call -> call.begins(begin)).child = begin;
         note(logged);

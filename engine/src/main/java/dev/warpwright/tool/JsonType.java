@@ -117,7 +117,7 @@ public final class JsonType<T> {
    * @return the type, with its own schema
    */
   public JsonType<T> withNullForAbsent() {
-    return isGiven()
+    return shape instanceof GivenSchema
         ? new JsonType<>(type, GivenSchema.of(NullForAbsent.in(schema)), schema)
         : this;
   }
@@ -209,11 +209,6 @@ public final class JsonType<T> {
   }
 
   private String name() {
-    return isGiven() ? "value of the given schema" : type.getSimpleName();
-  }
-
-  /** Whether its schema is the program's own. */
-  boolean isGiven() {
-    return shape instanceof GivenSchema;
+    return shape instanceof GivenSchema ? "value of the given schema" : type.getSimpleName();
   }
 }

@@ -263,21 +263,13 @@ public final class Tool {
   }
 
   /**
-   * Whether it has been declared that the function ends soon after an interrupt.
+   * Whether it has been declared that the tool ends soon after an interrupt.
    *
    * @return false by default
    * @see Builder#honoursInterrupts()
    */
   public boolean honoursInterrupts() {
     return honoursInterrupts;
-  }
-
-  /**
-   * Whether a call may be judged by code that is not Warpwright's and may take its time: a rule, a
-   * key or a guardrail of the program, or a given schema, whose patterns are the program's.
-   */
-  boolean hasRules() {
-    return typed.hasRules() || !inputGuardrails.isEmpty();
   }
 
   /** What is wrong with an input, without its content; empty if nothing is. */
@@ -376,10 +368,6 @@ public final class Tool {
       this.reconciler = builder.reconciler;
       this.outputGuardrails = builder.outputGuardrails;
       this.onError = builder.onError;
-    }
-
-    boolean hasRules() {
-      return enabled != null || approval != null || key != null || input.isGiven();
     }
 
     boolean isEnabled(Json json, ToolCaller caller) {
@@ -613,14 +601,16 @@ public final class Tool {
     }
 
     /**
-     * Declares that it is certain that the function, with its guardrails and {@code onError}, ends
-     * soon after an interrupt of its thread, at every moment, and leaves the thread as it found it:
-     * the interrupt is thrown, or stays set, and thread-locals are as before.
+     * Declares that it is certain that whatever belongs to the tool, its function, the constructors
+     * of its input, its rules and guardrails, ends soon after an interrupt of its thread, at every
+     * moment, and leaves the thread as it found it: the interrupt is thrown, or stays set, and
+     * thread-locals are as before.
      *
-     * <p>Then a call that no other runs beside runs on the thread of the operation, which saves a
-     * thread. Whoever declares this without keeping it keeps callers waiting beyond their deadline:
-     * nothing takes the operation off a thread that does not come back. A tool that does not
-     * declare it always has a thread of its own, which is left behind if it ignores its interrupt.
+     * <p>Then a call that no other runs beside runs on the thread of the operation, and so do the
+     * rules if all tools of the request declare it, which saves two threads. Whoever declares this
+     * without keeping it keeps callers waiting beyond their deadline: nothing takes the operation
+     * off a thread that does not come back. A tool that does not declare it always has a thread of
+     * its own, which is left behind if it ignores its interrupt.
      *
      * @return this builder
      */

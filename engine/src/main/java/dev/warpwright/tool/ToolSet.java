@@ -17,7 +17,7 @@ public final class ToolSet {
 
   private final Map<String, Tool> tools;
   private final List<ToolSpec> specs;
-  private final boolean hasRules;
+  private final boolean honourInterrupts;
 
   private ToolSet(Collection<Tool> tools) {
     Map<String, Tool> byName = new LinkedHashMap<>();
@@ -30,7 +30,7 @@ public final class ToolSet {
     }
     this.tools = byName;
     this.specs = List.copyOf(byName.values().stream().map(Tool::spec).toList());
-    this.hasRules = byName.values().stream().anyMatch(Tool::hasRules);
+    this.honourInterrupts = byName.values().stream().allMatch(Tool::honoursInterrupts);
   }
 
   /**
@@ -73,13 +73,13 @@ public final class ToolSet {
   }
 
   /**
-   * Whether {@link #check}, and what else is asked before a call runs, may call code that is not
-   * Warpwright's and may take its time.
+   * Whether all of them are declared to end soon after an interrupt, their rules as well.
    *
-   * @return true if a tool has a rule, a key or a guardrail of the program, or a given schema
+   * @return true if each one is
+   * @see Tool.Builder#honoursInterrupts()
    */
-  public boolean hasRules() {
-    return hasRules;
+  public boolean honourInterrupts() {
+    return honourInterrupts;
   }
 
   /**

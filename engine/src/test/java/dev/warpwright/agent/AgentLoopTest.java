@@ -591,6 +591,33 @@ final class AgentLoopTest {
     assertEquals(2, result.state().toolErrors());
   }
 
+  @ParameterizedTest
+  @EnumSource
+  @Tag("A49")
+  void a_tool_that_throws_is_not_run_again_whatever_its_effect(EffectClass effect) {
+    AtomicInteger runs = new AtomicInteger();
+    Tool broken =
+        Tool.of(
+            "broken",
+            "",
+            World.Order.class,
+            effect,
+            (input, context) -> {
+              runs.incrementAndGet();
+              throw new IllegalStateException("Try again.");
+            });
+    Program program = program(calls(call("c1", "broken", "o1")), text("Done."));
+    Agent agent = agent(broken).build();
+
+    AgentResult result = run(program, agent);
+
+    assertEquals(RunStatus.COMPLETED, result.status());
+    assertEquals(RunStatus.COMPLETED, program.agents.resume(agent, result.run()).status());
+    assertEquals(1, runs.get());
+    assertEquals(1, result.toolCalls());
+    assertEquals(1, program.types(result.run()).stream().filter("ToolStarted"::equals).count());
+  }
+
   @Test
   @Tag("A47")
   void an_agent_may_stop_at_the_first_failed_tool_and_be_resumed() {

@@ -26,6 +26,7 @@ import dev.warpwright.run.RunEvent.ToolReconciled;
 import dev.warpwright.run.RunEvent.ToolReconciled.Verdict;
 import dev.warpwright.run.RunEvent.ToolStarted;
 import dev.warpwright.run.RunKey;
+import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunScope;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
@@ -89,7 +90,10 @@ final class CancelTest {
     return types.subList(types.size() - count, types.size());
   }
 
-  /** A store in which somebody cancels the run just before a certain append of its driver. */
+  /**
+   * A store in which somebody cancels the run just before a certain append of its driver, who hears
+   * of it by that append alone, as when the request comes from another process.
+   */
   private RunStore cancelledBefore(Predicate<RunEvent> event) {
     AtomicBoolean once = new AtomicBoolean();
     return new WaitingStore(
@@ -98,7 +102,12 @@ final class CancelTest {
           if (append.events().stream().anyMatch(event) && !once.getAndSet(true)) {
             var _ = runs.cancel(RUN, "not needed");
           }
-        });
+        }) {
+      @Override
+      public Watch watch(RunKey run, RunListener listener) {
+        return () -> {};
+      }
+    };
   }
 
   /** Runs on another thread and cancels the run once it got there. */

@@ -883,6 +883,7 @@ final class InDoubtTest {
   @Test
   @Tag("C47")
   @Tag("A54")
+  @Tag("A124")
   void a_driver_that_lost_its_run_writes_nothing_more_and_begins_no_further_tool()
       throws Exception {
     CountDownLatch goOn = new CountDownLatch(1);
@@ -905,7 +906,8 @@ final class InDoubtTest {
 
       goOn.countDown();
       ExecutionException lost = assertThrows(ExecutionException.class, driver::get);
-      assertInstanceOf(ConflictException.class, lost.getCause());
+      ConflictException cause = assertInstanceOf(ConflictException.class, lost.getCause());
+      assertTrue(cause.getMessage().contains("lost the run"), cause.getMessage());
       assertEquals(log, program.log(RUN));
       assertEquals(1, world.effects().size());
     }

@@ -14,22 +14,28 @@ import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.ToolCall;
 import dev.warpwright.run.Append;
 import dev.warpwright.run.ApprovalDecision;
+import dev.warpwright.run.DueRuns;
 import dev.warpwright.run.ForwardingStore;
 import dev.warpwright.run.LoggedEvent;
 import dev.warpwright.run.RunEvent;
 import dev.warpwright.run.RunEvent.ToolFinished;
 import dev.warpwright.run.RunKey;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunState;
+import dev.warpwright.run.RunStates;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
 import dev.warpwright.run.Runs;
 import dev.warpwright.run.Writer;
+import dev.warpwright.task.Cancellation;
 import dev.warpwright.task.Deadline;
 import dev.warpwright.tool.EffectClass;
 import dev.warpwright.tool.Tool;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -43,6 +49,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class LinearCostTest {
   private static final RunKey RUN = new RunKey(RunScope.DEFAULT, "run-1");
   private static final int TOOL_STEPS = 30;
+  private static final int SHORT = 11; // steps of a log that is not worth to be kept
 
   private final World world = new World();
   private final RunStore kept = RunStore.inMemory();
@@ -264,17 +271,90 @@ final class LinearCostTest {
   }
 
   @Test
-  void a_resume_loads_each_event_once() {
+  void a_resume_in_another_process_loads_each_event_once_and_the_last_one_again() {
+    AgentResult before =
+        waiting(Program.on(store, FakeModel.of(calls(call("c1", "pay", "o1")))), asking());
+    String request = before.pendingApprovals().getFirst().requestId();
     Program program =
         Program.on(store, FakeModel.of(calls(call("c1", "pay", "o1")), text("Done.")));
-    AgentResult before = waiting(program, asking());
-    String request = before.pendingApprovals().getFirst().requestId();
     store.loaded = 0;
 
     AgentResult after = program.agents.resume(asking(), RUN, ApprovalDecision.approve(request));
 
     assertEquals(RunStatus.COMPLETED, after.status());
-    assertEquals(before.log().size(), store.loaded);
+    assertEquals(before.log().size() + 1, store.loaded);
+    program.assertNothingIsLeft();
+  }
+
+  private static String asked(AgentResult left) {
+    return left.pendingApprovals().getFirst().requestId();
+  }
+
+  /** The run waits after each step; how many events each resume has loaded. */
+  private List<Integer> resumed(Program program, Agents agents) {
+    AgentResult left = agents.run(request(asking()));
+    List<Integer> loaded = new ArrayList<>();
+    while (left.status() == RunStatus.WAITING_APPROVAL) {
+      store.loaded = 0;
+      left = agents.resume(asking(), RUN, ApprovalDecision.approve(asked(left)));
+      loaded.add(store.loaded);
+      assertEquals(kept.load(RUN, 1, Deadline.never()), left.log());
+      assertEquals(
+          RunStates.view(RunState.of(kept.load(RUN, 1, Deadline.never()))),
+          RunStates.view(left.state()));
+    }
+    assertEquals(RunStatus.COMPLETED, left.status());
+    assertEquals(TOOL_STEPS, loaded.size());
+    program.assertNothingIsLeft();
+    return loaded;
+  }
+
+  @Test
+  @Tag("A115")
+  void each_resume_loads_the_last_event_and_what_is_new_however_long_the_run_is() {
+    Program program = Program.on(store, FakeModel.of(answers("pay", new ArrayList<>())));
+
+    List<Integer> loaded = resumed(program, program.agents);
+
+    assertEquals(
+        Collections.nCopies(TOOL_STEPS - SHORT, 2),
+        loaded.subList(SHORT, TOOL_STEPS),
+        "the last one, before and after it is owned");
+    assertTrue(loaded.stream().allMatch(events -> events <= 64 + 1), "a short log whole");
+  }
+
+  @Test
+  @Tag("A115")
+  void without_a_cache_each_resume_loads_the_whole_log() {
+    Program program = Program.on(store, FakeModel.of(answers("pay", new ArrayList<>())));
+    Agents agents = Agents.builder(program.gateway).store(store).foldCache(0).build();
+
+    List<Integer> loaded = resumed(program, agents);
+
+    int perStep = loaded.get(1) - loaded.get(0);
+    assertTrue(perStep > 0);
+    for (int n = 0; n < TOOL_STEPS; n++) {
+      assertEquals(loaded.getFirst() + n * perStep, loaded.get(n), "resume " + n);
+    }
+  }
+
+  @Test
+  @Tag("A115")
+  void a_worker_loads_only_what_is_new_of_a_run_that_this_process_has_left() {
+    Program program = Program.on(store, FakeModel.of(answers("pay", new ArrayList<>())));
+    Agent agent = asking();
+    AgentResult left = program.agents.run(request(agent));
+    while (left.log().size() < 64) {
+      left = program.agents.resume(agent, RUN, ApprovalDecision.approve(asked(left)));
+    }
+    var _ = Runs.in(kept, program.time).decide(RUN, ApprovalDecision.approve(asked(left)));
+    DueRuns.Taken taken = kept.acquireDue(Set.of("agent"), 1, Deadline.never()).taken().getFirst();
+    store.loaded = 0;
+
+    program.agents.driver(agent).drive(taken, new Cancellation());
+
+    assertEquals(2, store.loaded, "the last one that it knew, and the decision");
+    assertEquals(left.state().step() + 1, RunState.of(program.log(RUN)).step());
     program.assertNothingIsLeft();
   }
 

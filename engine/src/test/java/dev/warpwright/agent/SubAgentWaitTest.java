@@ -42,9 +42,11 @@ import dev.warpwright.tool.OutcomeUnknownException;
 import dev.warpwright.tool.Tool;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +115,11 @@ final class SubAgentWaitTest {
         .toList();
   }
 
+  /** Deletes what has ended, however lately. */
+  private int deleteEnded() {
+    return program.agents.runs().deleteExpired(Instant.MAX, Set.of(RunStatus.COMPLETED));
+  }
+
   private long effects(String tool) {
     return world.effects().stream().filter(effect -> effect.tool().equals(tool)).count();
   }
@@ -152,6 +159,7 @@ final class SubAgentWaitTest {
   void deciding_on_the_parent_lets_the_same_child_go_on_and_no_sibling_runs_again() {
     AgentResult waiting = waiting();
     List<RunKey> before = children(store, waiting.run());
+    assertEquals(0, deleteEnded(), "the sibling that has completed is needed");
 
     AgentResult result = program.agents.resume(desk, waiting.run(), approveAll(waiting));
 

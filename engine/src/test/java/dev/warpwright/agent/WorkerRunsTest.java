@@ -486,6 +486,36 @@ final class WorkerRunsTest {
   }
 
   @Test
+  @Tag("A124")
+  void who_drives_a_run_by_itself_and_loses_it_is_told_so_and_does_nothing_more() throws Exception {
+    AtomicReference<RunListener> listening = new AtomicReference<>();
+    RunStore losing =
+        new ForwardingStore(store) {
+          @Override
+          public Watch watch(RunKey run, RunListener listener) {
+            listening.set(listener);
+            return super.watch(run, listener);
+          }
+        };
+    Program program =
+        program(
+            losing,
+            call -> {
+              listening.get().lost();
+              return calls(call("c1", "refund", "o1")).give(call);
+            },
+            text("Never."));
+    Agent agent = agent(world.tool("refund", EffectClass.ONCE).build());
+
+    ConflictException lost =
+        assertThrows(ConflictException.class, () -> program.agents.run(request(agent)));
+
+    assertTrue(lost.getMessage().contains("lost its lease"), lost.getMessage());
+    assertEquals(List.of("RunStarted", "StepStarted"), types(program));
+    assertEquals(List.of(), world.effects());
+  }
+
+  @Test
   void the_driver_s_invocation_counts() {
     CountDownLatch reached = new CountDownLatch(1);
     Program program = program(stuck(reached));

@@ -28,6 +28,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Finding runs by what they were started with, and deleting them. */
 public abstract class RetentionContract extends RunStoreFixture {
@@ -95,6 +97,14 @@ public abstract class RetentionContract extends RunStoreFixture {
     Writer owner = create(store, run);
     store.append(new Append(run, 1, owner, at, List.of(step(1)), Standing.of(status)), soon());
     store.release(run, owner);
+  }
+
+  /** Brings a run to a status and hands it back in one act. */
+  private void finish(RunKey run, Writer owner, RunStatus status, Instant at) {
+    store.append(
+        new Append(
+            run, 1, owner, at, List.of(step(1)), Standing.of(status), Optional.empty(), true),
+        soon());
   }
 
   @Test
@@ -172,6 +182,137 @@ public abstract class RetentionContract extends RunStoreFixture {
         Set.copyOf(found(RunQuery.all(SCOPE))));
     assertEquals(List.of(), events(run("old-0")));
     assertEquals(2, events(owned).size());
+  }
+
+  /** Starts a child run, without its parent's taking part. */
+  private Writer startChild(RunKey run, String parent) {
+    NewRun child = new NewRun(run, NOON, childOf(parent));
+    return assertInstanceOf(Claim.Won.class, store.create(child, soon())).owner();
+  }
+
+  private static RunEvent.RunStarted childOf(String parent) {
+    RunEvent.RunStarted plain = started("agent", Optional.empty());
+    return new RunEvent.RunStarted(
+        plain.agentId(),
+        plain.agentVersion(),
+        plain.fingerprint(),
+        plain.idempotencyKey(),
+        plain.messages(),
+        plain.maxSteps(),
+        plain.targets(),
+        plain.metadata(),
+        Optional.empty(),
+        false,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(parent),
+        Optional.empty());
+  }
+
+  private void endChild(String id, String parent) {
+    RunKey run = run(id);
+    finish(run, startChild(run, parent), RunStatus.COMPLETED, NOON);
+  }
+
+  /** A root with a child and a grandchild that have completed; the root is driven. */
+  private Writer family() {
+    Writer root = create(store, run("root"));
+    endChild("child", "root");
+    endChild("grandchild", "child");
+    return root;
+  }
+
+  private int deleteOld(int limit) {
+    return store.deleteExpired(NOON.plusNanos(1), Set.of(RunStatus.COMPLETED), limit, soon());
+  }
+
+  private void assertLeft(String... ids) {
+    assertEquals(Set.of(ids), Set.copyOf(found(RunQuery.all(SCOPE))));
+  }
+
+  @Test
+  @Tag("A93")
+  @Tag("F78")
+  void what_a_run_that_has_not_ended_may_ask_its_child_runs_for_is_not_deleted() {
+    Writer owner = family();
+
+    assertEquals(0, deleteOld(10)); // while it is driven
+    finish(run("root"), owner, RunStatus.WAITING, NOON);
+    assertEquals(0, deleteOld(10)); // while it waits
+
+    assertLeft("root", "child", "grandchild");
+    assertEquals(2, events(run("child")).size());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"FAILED", "COMPLETED"})
+  @Tag("A93")
+  @Tag("F78")
+  void a_parent_that_is_not_to_be_deleted_yet_keeps_its_child_runs(RunStatus status) {
+    Writer owner = family();
+    finish(run("root"), owner, status, NOON.plusNanos(status == RunStatus.FAILED ? 0 : 1));
+
+    assertEquals(0, deleteOld(10)); // it may be resumed, or has ended later
+
+    assertLeft("root", "child", "grandchild");
+  }
+
+  @Test
+  @Tag("F78")
+  void a_tree_that_has_ended_goes_in_one_call_from_its_root_down() {
+    Writer owner = family();
+    endChild("younger", "root");
+    finish(run("root"), owner, RunStatus.COMPLETED, NOON);
+
+    assertEquals(1, deleteOld(1));
+    assertEquals(List.of(), events(run("root")));
+    assertEquals(3, deleteOld(10));
+
+    assertLeft();
+  }
+
+  @Test
+  @Tag("F78")
+  void a_child_run_whose_parent_has_expired_stays_until_it_has_expired_itself() {
+    Writer owner = family();
+    startChild(run("driven"), "root");
+    finish(run("young"), startChild(run("young"), "root"), RunStatus.COMPLETED, NOON.plusNanos(1));
+    finish(run("root"), owner, RunStatus.COMPLETED, NOON);
+
+    assertEquals(3, deleteOld(10));
+
+    assertLeft("driven", "young");
+  }
+
+  @Test
+  @Tag("F77")
+  @Tag("F78")
+  void a_parent_that_is_not_there_keeps_no_child_run() {
+    family();
+    create(store, new RunKey(RunScope.of("other"), "stranger"));
+    endChild("orphan", "never-was");
+    endChild("elsewhere", "stranger");
+
+    assertEquals(2, deleteOld(10));
+    assertLeft("root", "child", "grandchild");
+    assertTrue(store.delete(run("child"), soon())); // by hand, which asks for no parent
+    assertEquals(1, deleteOld(10));
+    assertLeft("root");
+  }
+
+  @Test
+  @Tag("F76")
+  @Tag("F78")
+  void a_child_run_that_was_taken_in_before_its_parent_stays_with_it() {
+    endChild("child", "root");
+    List<LoggedEvent> log = store.load(run("child"), 1, soon());
+    assertTrue(store.delete(run("child"), soon()));
+    store.adopt(log, Standing.of(RunStatus.COMPLETED), soon());
+    create(store, run("root"));
+
+    assertEquals(0, deleteOld(10));
+
+    assertLeft("root", "child");
   }
 
   @Test

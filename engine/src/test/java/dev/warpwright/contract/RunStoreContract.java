@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -27,6 +28,7 @@ import dev.warpwright.run.RunListener;
 import dev.warpwright.run.RunLog;
 import dev.warpwright.run.RunQuery;
 import dev.warpwright.run.RunScope;
+import dev.warpwright.run.RunSnapshot;
 import dev.warpwright.run.RunState;
 import dev.warpwright.run.RunStatus;
 import dev.warpwright.run.RunStore;
@@ -957,6 +959,22 @@ public abstract class RunStoreContract extends DueRunsContract {
       assertThrows(ConflictException.class, () -> driver.append(verdict("driver")));
     }
     assertEquals(log, store.load(run, 1, soon()));
+  }
+
+  /** Whoever keeps what it wrote must recognise it in what the store gives. */
+  @Test
+  @Tag("A115")
+  void what_a_driver_has_written_is_recognised_by_its_last_event() {
+    RunKey run = waitingForVerdict("r1");
+    Writer owner = store.acquire(run, soon()).orElseThrow();
+    RunLog driver = RunLog.open(store, run, owner, TimeSource.system(), soon());
+    for (RunEvent next : List.of(verdict("driver"), new RunEvent.RunResumed("test"))) {
+      driver.append(next);
+      RunSnapshot written = driver.snapshot();
+
+      assertSame(written, written.refreshed(store, soon()).orElseThrow());
+    }
+    store.release(run, owner);
   }
 
   @Test

@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,6 +85,47 @@ final class JsonTest {
     Json other = Json.parse("{ \"a\": null, \"b\": [1, {\"c\": 2, \"d\": 1}] }");
     assertEquals("{\"a\":null,\"b\":[1,{\"c\":2,\"d\":1}]}", one.canonical());
     assertEquals(one.canonical(), other.canonical());
+  }
+
+  @Test
+  void a_value_is_canonical_as_it_stands_exactly_if_every_object_of_it_is_sorted() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    for (int n = 0; n < 2_000; n++) {
+      Object sorted = nested(random, 3);
+      Json value = Json.of(shuffled(sorted, random));
+      assertEquals(Json.of(sorted).text(), value.canonical(), "seed " + seed);
+      assertEquals(Json.of(sorted).text(), Json.parse(value.canonical()).canonical());
+    }
+  }
+
+  /** A value whose maps are sorted. */
+  private static Object nested(Random random, int depth) {
+    int kind = depth == 0 ? 2 : random.nextInt(3);
+    if (kind == 2) {
+      return random.nextBoolean() ? random.nextInt(10) : "t" + random.nextInt(10);
+    }
+    List<Object> inner = new ArrayList<>();
+    Map<String, Object> members = new TreeMap<>();
+    for (int n = random.nextInt(4); n > 0; n--) {
+      inner.add(nested(random, depth - 1));
+      members.put("k" + random.nextInt(20), nested(random, depth - 1));
+    }
+    return kind == 0 ? inner : members;
+  }
+
+  private static Object shuffled(Object value, Random random) {
+    return switch (value) {
+      case List<?> list -> list.stream().map(each -> shuffled(each, random)).toList();
+      case Map<?, ?> map -> {
+        List<Object> keys = new ArrayList<>(map.keySet());
+        Collections.shuffle(keys, random);
+        Map<Object, Object> copy = new LinkedHashMap<>();
+        keys.forEach(key -> copy.put(key, shuffled(map.get(key), random)));
+        yield copy;
+      }
+      default -> value;
+    };
   }
 
   @Test

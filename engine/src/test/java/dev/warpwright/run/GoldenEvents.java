@@ -13,6 +13,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
@@ -421,6 +422,46 @@ final class GoldenEvents {
             new FinishReason(FinishReason.Kind.TOOL_CALLS, "tool_use"),
             Usage.ABSENT,
             List.of()));
+    events.put(
+        "ModelResponded-asking",
+        new RunEvent.ModelResponded(
+            1,
+            TARGET,
+            new Message(
+                Role.ASSISTANT,
+                List.of(
+                    ProviderState.of(
+                            "openai-responses", "gpt-5", Json.parse("{\"items\":[{\"n\":1.50}]}"))
+                        .issuedBy("openai")
+                        .asking(
+                            ProviderApproval.of(
+                                "mcpr_1", Optional.of("docs"), "search", ARGUMENTS)),
+                    ProviderState.of("openai-responses", "gpt-5", Json.EMPTY_OBJECT)
+                        .issuedBy("openai")
+                        .asking(
+                            ProviderApproval.of(
+                                    "mcpr_2", Optional.empty(), "write", Json.of("{\"a\":"))
+                                .answered(ProviderApproval.Answer.deny("No \"ä😀\"."))))),
+            new FinishReason(FinishReason.Kind.PAUSED, "completed"),
+            Usage.ABSENT,
+            List.of()));
+    events.put(
+        "ApprovalRequested-provider",
+        new RunEvent.ApprovalRequested(
+            "providerapproval_1",
+            "sha256:" + "0".repeat(64),
+            1,
+            "mcpr_1",
+            "search",
+            "1",
+            ARGUMENTS,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(
+                new RunEvent.ApprovalRequested.OfProvider(
+                    "openai", Optional.of("docs"), "mcpr_1"))));
     events.put(
         "ApprovalRequested",
         new RunEvent.ApprovalRequested(

@@ -13,6 +13,7 @@ import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderException;
 import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
@@ -100,7 +101,11 @@ final class RandomEvents {
               optional(this::instant),
               optional(this::text),
               optional(() -> new RunEvent.ApprovalRequested.OfChild(text(), text())),
-              optional(() -> new RunEvent.ApprovalRequested.Why(optional(this::text), map())));
+              optional(() -> new RunEvent.ApprovalRequested.Why(optional(this::text), map())),
+              optional(
+                  () ->
+                      new RunEvent.ApprovalRequested.OfProvider(
+                          text(), optional(this::text), text())));
       case 5 ->
           new RunEvent.ApprovalDecided(
               text(),
@@ -267,7 +272,17 @@ final class RandomEvents {
   }
 
   private ProviderState state() {
-    return new ProviderState(optional(this::text), text(), text(), json());
+    return new ProviderState(
+        optional(this::text), text(), text(), json(), optional(this::approval));
+  }
+
+  private ProviderApproval approval() {
+    return new ProviderApproval(
+        "id " + random.nextInt(),
+        optional(() -> "server ä"),
+        "tool",
+        json(),
+        optional(() -> new ProviderApproval.Answer(random.nextBoolean(), optional(this::text))));
   }
 
   private Target target() {

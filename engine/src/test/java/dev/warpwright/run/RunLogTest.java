@@ -359,7 +359,8 @@ final class RunLogTest {
     RunLog log = withTool();
     List<LoggedEvent> known = stored().subList(0, 2);
 
-    RunLog other = RunLog.open(store, known, stored().getFirst().writer(), clock, Deadline.never());
+    RunSnapshot now = RunSnapshot.of(known).refreshed(store, Deadline.never()).orElseThrow();
+    RunLog other = RunLog.open(store, now, stored().getFirst().writer(), clock, Deadline.never());
 
     assertEquals(stored(), other.events());
     assertEquals(RunStates.view(log.state()), RunStates.view(other.state()));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.warpwright.model.Attempt;
 import dev.warpwright.model.FailureKind;
 import dev.warpwright.model.FinishReason;
 import dev.warpwright.model.GuardrailStage;
@@ -12,6 +13,8 @@ import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Role;
 import dev.warpwright.model.RouteDecision;
 import dev.warpwright.model.Target;
@@ -56,7 +59,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What may follow what in a log, and what it adds up to. */
 final class RunStateTest {
@@ -770,6 +775,150 @@ final class RunStateTest {
         result.output().value());
   }
 
+  private static ModelResponded asking(int step, String... requestIds) {
+    List<Part> parts = new ArrayList<>();
+    for (String id : requestIds) {
+      parts.add(
+          ProviderState.of("protocol", "model", Json.EMPTY_OBJECT)
+              .issuedBy("fake")
+              .asking(ProviderApproval.of(id, Optional.empty(), "search", INPUT)));
+    }
+    return new ModelResponded(
+        step,
+        Target.of("fake", "model"),
+        new Message(Role.ASSISTANT, parts),
+        new FinishReason(FinishReason.Kind.PAUSED, ""),
+        Usage.ABSENT,
+        List.of());
+  }
+
+  private static ApprovalRequested ofProvider(int step, String provider, String id) {
+    return new ApprovalRequested(
+        "providerapproval-" + step + id,
+        DIGEST,
+        step,
+        id,
+        "search",
+        "1",
+        INPUT,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(new ApprovalRequested.OfProvider(provider, Optional.empty(), id)));
+  }
+
+  private static ApprovalDecided decidedOfProvider(int step, String id, boolean approve) {
+    return new ApprovalDecided(
+        "providerapproval-" + step + id, approve, Optional.empty(), Optional.of("why"));
+  }
+
+  @Test
+  @Tag("A79")
+  @Tag("A84")
+  @Tag("A85")
+  void what_a_provider_asks_is_decided_once_before_the_next_step_which_tells_it() {
+    RunState state = state(new StepStarted(1, 1), asking(1, "r1", "r2"));
+    assertFalse(state.hasFinalAnswer());
+    assertRefuses(
+        state,
+        completed(),
+        new StepStarted(2, 2),
+        waitsForApproval(),
+        decidedOfProvider(1, "r1", true),
+        ofProvider(1, "other", "r1"),
+        ofProvider(1, "fake", "r3"),
+        ofProvider(2, "fake", "r1"));
+    assertAccepts(state, ofProvider(1, "fake", "r1"));
+    assertRefuses(state, ofProvider(1, "fake", "r1"));
+    assertEquals(ApprovalRequested.Kind.PROVIDER, state.pendingApprovals().getFirst().kind());
+    assertAccepts(state, ofProvider(1, "fake", "r2"));
+    assertAccepts(state, waitsForApproval());
+    assertAccepts(state, decidedOfProvider(1, "r2", false));
+    assertRefuses(state, decidedOfProvider(1, "r2", true));
+    assertEquals(List.of(ofProvider(1, "fake", "r1")), state.pendingApprovals());
+    assertAccepts(state, decidedOfProvider(1, "r1", true));
+    assertEquals(List.of(), state.openApprovals());
+    assertEquals(
+        List.of(
+            Optional.of(ProviderApproval.Answer.approve()),
+            Optional.of(ProviderApproval.Answer.deny("why"))),
+        state.messages().getLast().approvals().stream()
+            .map(asked -> asked.approval().orElseThrow().answer())
+            .toList());
+    assertTrue(state.hasUnsentAnswer());
+    assertAccepts(state, new RunResumed("decided"));
+    assertRefuses(state, completed());
+    assertAccepts(state, new StepStarted(2, 2));
+    assertAccepts(state, answer(2, "Done."));
+    assertFalse(state.hasUnsentAnswer());
+    assertAccepts(state, completed());
+  }
+
+  /** How a step ended that told a provider an approval, and whether it may have been told. */
+  static List<Arguments> endsOfATellingStep() {
+    Attempt cutOff = cutOff(Attempt.ReasonCode.REQUEST_ABORTED);
+    Attempt late = cutOff(Attempt.ReasonCode.DEADLINE_EXCEEDED);
+    Attempt refused = cutOff(Attempt.ReasonCode.PROVIDER_ERROR);
+    return List.of(
+        Arguments.of(Optional.empty(), true), // the process died
+        Arguments.of(Optional.of(failed(FailureKind.CANCELLED, cutOff)), true),
+        Arguments.of(Optional.of(failed(FailureKind.DEADLINE, late)), true),
+        Arguments.of(Optional.of(failed(FailureKind.DEADLINE)), false),
+        Arguments.of(Optional.of(failed(FailureKind.INTERNAL)), true),
+        Arguments.of(Optional.of(failed(FailureKind.TARGETS_EXHAUSTED, refused)), false),
+        Arguments.of(Optional.of(failed(FailureKind.BUDGET_DENIED)), false));
+  }
+
+  private static Attempt cutOff(Attempt.ReasonCode code) {
+    return new Attempt(
+        2,
+        Target.of("fake", "model"),
+        code,
+        0,
+        0,
+        Duration.ZERO,
+        Optional.empty(),
+        "",
+        Optional.empty(),
+        0,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        false);
+  }
+
+  private static RunFailed failed(FailureKind kind, Attempt... attempts) {
+    return new RunFailed(kind, "It failed.", true, 2, List.of(attempts));
+  }
+
+  @ParameterizedTest
+  @MethodSource("endsOfATellingStep")
+  @Tag("A84")
+  void an_approval_that_may_have_been_told_is_in_doubt_until_the_run_has_failed_for_it(
+      Optional<RunFailed> end, boolean inDoubt) {
+    RunState state =
+        state(
+            new StepStarted(1, 1),
+            asking(1, "r1"),
+            ofProvider(1, "fake", "r1"),
+            waitsForApproval(),
+            decidedOfProvider(1, "r1", true),
+            new RunResumed("decided"),
+            new StepStarted(2, 2));
+    assertFalse(state.mayHaveSentApproval());
+    end.ifPresent(failure -> assertAccepts(state, failure));
+    assertAccepts(state, new RunResumed("again"));
+    assertEquals(inDoubt, state.mayHaveSentApproval());
+
+    assertAccepts(state, failed(FailureKind.LIMIT));
+    assertAccepts(state, new RunResumed("once more"));
+    assertEquals(inDoubt, state.mayHaveSentApproval(), "another failure does not settle it");
+    assertAccepts(state, failed(FailureKind.UNKNOWN_OUTCOME));
+    assertAccepts(state, new RunResumed("it was told"));
+    assertFalse(state.mayHaveSentApproval());
+  }
+
   @Test
   @Tag("A79")
   @Tag("A95")
@@ -854,6 +1003,11 @@ final class RunStateTest {
       TimelineTest.assertTellsAllOf(log, "seed " + seed + ", run " + run);
       assertEquals(
           RunStates.view(state), RunStates.view(RunState.of(log)), "seed " + seed + ", run " + run);
+      int known = 1 + random.nextInt(log.size());
+      assertEquals(
+          RunStates.view(state),
+          RunStates.view(RunStates.foldOntoCopy(log, known)),
+          "seed " + seed + ", run " + run + ", known " + known);
     }
     assertTrue(longest > 20, "the generator does get somewhere: " + longest);
   }

@@ -53,7 +53,7 @@ final class DeleteCommand implements Callable<Integer> {
         paramLabel = "DURATION",
         description =
             "All runs that have ended, also by a failure, and whose last event is older, such"
-                + " as P30D or PT12H.")
+                + " as P30D or PT12H. Child runs stay while their parents do.")
     private @Nullable Duration olderThan;
   }
 

@@ -46,7 +46,7 @@ final class EventText {
       case ApprovalRequested asked ->
           "Needs an approval: %s %s%s%n%s"
               .formatted(
-                  asked.tool(),
+                  tool(asked),
                   asked.arguments().text(),
                   asked.why().flatMap(why -> why.reason()).map(why -> ": " + why).orElse(""),
                   asked.requestId());
@@ -106,6 +106,18 @@ final class EventText {
                   failed.message(),
                   attempts(failed.attempts()));
     };
+  }
+
+  /** The tool that is to be approved and, if a provider runs it, where it is. */
+  static String tool(ApprovalRequested asked) {
+    return asked.tool()
+        + asked
+            .provider()
+            .map(
+                by ->
+                    " (run by %s%s)"
+                        .formatted(by.id(), by.server().map(at -> ", server " + at).orElse("")))
+            .orElse("");
   }
 
   /** A flow's event by its type, in words, and its place in the flow. */

@@ -41,7 +41,7 @@ final class RunHeader {
       lines.add(
           "Asks     %s %s%s"
               .formatted(
-                  asked.tool(),
+                  EventText.tool(asked),
                   asked.arguments().text(),
                   asked.expiresAt().map(end -> ", until " + text(end)).orElse("")));
     }

@@ -77,7 +77,15 @@ final class RunJson {
   private static Map<String, Object> asked(ApprovalRequested request) {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("request", request.requestId());
+    object.put("kind", request.kind().name());
     object.put("call", request.callId());
+    request
+        .provider()
+        .ifPresent(
+            by -> {
+              object.put("provider", by.id());
+              by.server().ifPresent(at -> object.put("server", at));
+            });
     object.put("tool", request.tool());
     object.put("arguments", request.arguments());
     request.expiresAt().ifPresent(end -> object.put("expires", end.toString()));

@@ -352,7 +352,7 @@ final class Knobs {
         Agents.Builder.class,
         () -> Agents.builder(Gateway.builder().build()),
         builder -> ((Agents.Builder) builder).build(),
-        new Knob.Defaults());
+        new Knob.Defaults().field("foldCache/1", "foldCacheBytes"));
   }
 
   private static List<Knob> hookFailurePolicy() {

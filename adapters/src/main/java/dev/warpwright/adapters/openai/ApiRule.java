@@ -3,6 +3,7 @@ package dev.warpwright.adapters.openai;
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.ModelTrait;
 import dev.warpwright.adapters.wire.RequestRules;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.Reasoning;
 import java.util.Optional;
@@ -96,7 +97,7 @@ enum ApiRule {
           "This model reasons over tools in Responses only, and Chat Completions was asked for:"
               + " leave out api(…), or ask for the effort NONE.");
     }
-    if (offersHostedTools(call)) {
+    if (offersHostedTools(call) || answersApprovals(call)) {
       throw RequestRules.refused(
           "Tools that the vendor runs itself are offered in Responses only, and Chat Completions"
               + " was asked for: leave out api(…), or set Api.RESPONSES.");
@@ -106,6 +107,7 @@ enum ApiRule {
   private static boolean needsResponses(ModelCall call, ModelFacts facts) {
     return facts.has(ModelTrait.RESPONSES_ONLY)
         || offersHostedTools(call)
+        || answersApprovals(call)
         || reasonsOverTools(call, facts);
   }
 
@@ -114,6 +116,11 @@ enum ApiRule {
     return facts.has(ModelTrait.CHAT_TOOLS_WITHOUT_REASONING)
         && !call.tools().isEmpty()
         && !call.reasoning().equals(Optional.of(Reasoning.effort(Reasoning.Effort.NONE)));
+  }
+
+  /** Whether the vendor is to be told a decision, for which only Responses has a form. */
+  private static boolean answersApprovals(ModelCall call) {
+    return Conversation.of(call.messages()).unsentAnswer().isPresent();
   }
 
   private static boolean offersHostedTools(ModelCall call) {

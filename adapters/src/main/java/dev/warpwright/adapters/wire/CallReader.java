@@ -127,7 +127,7 @@ public final class CallReader {
    * @param arguments text, any other value, or nothing
    * @return the text
    */
-  static String arguments(JsonNode arguments) {
+  public static String arguments(JsonNode arguments) {
     if (arguments.isNull() || arguments.isMissingNode()) {
       return "";
     }

@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.warpwright.adapters.ModelFacts;
 import dev.warpwright.adapters.ModelTrait;
+import dev.warpwright.model.Conversation;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Message;
 import dev.warpwright.model.ModelCall;
 import dev.warpwright.model.OutputFormat;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderException;
+import dev.warpwright.model.ProviderState;
 import dev.warpwright.model.Reasoning;
+import dev.warpwright.model.Role;
 import dev.warpwright.model.ToolSpec;
 import java.net.URI;
 import java.util.List;
@@ -55,6 +59,23 @@ final class ApiRuleTest {
           call.tools(List.of(new ToolSpec("f", "A tool.", Json.EMPTY_OBJECT))).build();
       case "hosted" -> options(call, "{\"tools\":[{\"type\":\"web_search\"}]}");
       case "own tool as option" -> options(call, "{\"tools\":[{\"type\":\"function\"}]}");
+      case "decision" ->
+          ModelCall.builder(
+                  Conversation.of(
+                          List.of(
+                              new Message(
+                                  Role.ASSISTANT,
+                                  List.of(
+                                      ProviderState.of("openai-responses", "m", Json.EMPTY_OBJECT)
+                                          .issuedBy("v")
+                                          .asking(
+                                              ProviderApproval.of(
+                                                  "r",
+                                                  Optional.empty(),
+                                                  "f",
+                                                  Json.EMPTY_OBJECT))))))
+                      .answered("v", "r", ProviderApproval.Answer.approve()))
+              .build();
       case "limit" -> call.maxTokens(OptionalInt.of(5)).build();
       case "budget" -> call.reasoning(Optional.of(Reasoning.budget(500))).build();
       case "budget as option" -> options(call, "{\"thinking_budget\":500}");
@@ -95,6 +116,7 @@ final class ApiRuleTest {
     "OPENAI, effort, CHAT",
     "OPENAI, own tool as option, CHAT",
     "OPENAI, hosted, RESPONSES",
+    "OPENAI, decision, RESPONSES",
     "AZURE, text, CHAT",
     "AZURE, hosted, RESPONSES",
     "BEDROCK, text, CHAT",
@@ -156,6 +178,7 @@ final class ApiRuleTest {
   @ParameterizedTest
   @CsvSource({
     "OPENAI, CHAT, hosted, Tools that the vendor runs itself",
+    "OPENAI, CHAT, decision, Tools that the vendor runs itself",
     "META, CHAT, hosted, Tools that the vendor runs itself",
     "XAI, CHAT, hosted, Tools that the vendor runs itself",
     "QWEN, CHAT, hosted, Tools that the vendor runs itself",

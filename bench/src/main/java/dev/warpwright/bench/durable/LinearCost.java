@@ -41,8 +41,8 @@ import java.util.concurrent.TimeUnit;
  * once the store is closed, bytes in the database per step of runs of 10 to 10 000 steps.
  *
  * <p>Each is measured twice: as an agent, which has to be resumed where an invocation has made all
- * the model calls that it may, and then loads and folds its whole log; and as the log alone, to
- * which the same kinds of events are appended without an agent.
+ * the model calls that it may, and then loads and folds what is new of its log; and as the log
+ * alone, to which the same kinds of events are appended without an agent.
  */
 @Question(
     place = 18,

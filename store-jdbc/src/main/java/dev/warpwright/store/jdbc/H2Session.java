@@ -86,7 +86,7 @@ final class H2Session extends JournalSession {
         connection.prepareStatement(
             "INSERT INTO ww_run (tenant, user_id, namespace, run_id, agent_id, idempotency_key,"
                 + " status, sequence, due_nanos, owner, owner_epoch, created_nanos, updated_nanos,"
-                + " signals) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                + " signals, parent_run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             new String[] {"id"});
     this.update =
         connection.prepareStatement(
@@ -291,6 +291,7 @@ final class H2Session extends JournalSession {
     insertRun.setLong(++column, origin.createdNanos());
     insertRun.setLong(++column, row.updatedNanos());
     insertRun.setString(++column, row.signals());
+    insertRun.setString(++column, origin.parent());
     insertRun.executeUpdate();
     long id;
     try (ResultSet keys = insertRun.getGeneratedKeys()) {

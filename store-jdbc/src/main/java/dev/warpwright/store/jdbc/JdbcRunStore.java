@@ -81,16 +81,10 @@ public final class JdbcRunStore implements RunStore {
           + " (SELECT id FROM ww_run WHERE tenant = ? AND user_id = ? AND namespace = ?"
           + " AND run_id = ?) AND NOT consumed ORDER BY arrival";
 
-  private static final String EXPIRED =
-      "SELECT tenant, user_id, namespace, run_id, sequence FROM ww_run WHERE ";
-
   private static final Duration GRACE = Duration.ofSeconds(2);
   private static final Duration DEFAULT_LEASE = Duration.ofSeconds(15);
   private static final Duration MIN_LEASE = Duration.ofMillis(750);
   private static final Duration MAX_LEASE = Duration.ofHours(1);
-
-  /** How many events one commit deletes, so that writers do not wait long for it. */
-  private static final int MAX_DELETED_EVENTS = 5_000;
 
   /** How often a caller that awaits a release looks again, should a notice not reach it. */
   private static final long RELEASE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -446,36 +440,20 @@ public final class JdbcRunStore implements RunStore {
       return 0;
     }
     long beforeNanos = Times.nanos(before);
-    String sql = EXPIRED + dialect.isExpired().formatted(ListQuery.names(statuses));
-    List<List<RunKey>> expired =
-        readers.read(connection -> readExpired(connection, sql, beforeNanos, limit), deadline);
+    ExpiredQuery query = new ExpiredQuery(dialect.isExpired(), statuses, beforeNanos);
     int deleted = 0;
-    for (List<RunKey> some : expired) {
-      deleted += write(new Operation.DeleteExpired(some, beforeNanos, statuses), deadline);
-    }
-    return deleted;
-  }
-
-  /** Reads which runs can be deleted, in parts of which each goes into one commit. */
-  private static List<List<RunKey>> readExpired(
-      Connection connection, String sql, long beforeNanos, int limit) throws SQLException {
-    List<List<RunKey>> parts = new ArrayList<>();
-    long events = 0;
-    try (PreparedStatement select = connection.prepareStatement(sql + " FETCH FIRST ? ROWS ONLY")) {
-      select.setLong(1, beforeNanos);
-      select.setInt(2, limit);
-      try (ResultSet row = select.executeQuery()) {
-        while (row.next()) {
-          events += row.getLong(5);
-          if (parts.isEmpty() || events > MAX_DELETED_EVENTS) {
-            parts.add(new ArrayList<>());
-            events = row.getLong(5);
-          }
-          parts.getLast().add(ListQuery.readKey(row, 1));
-        }
+    int last;
+    do { // without their parents, child runs can be deleted too
+      int left = limit - deleted;
+      List<List<RunKey>> expired =
+          readers.read(connection -> query.read(connection, left), deadline);
+      last = 0;
+      for (List<RunKey> some : expired) {
+        last += write(new Operation.DeleteExpired(some, beforeNanos, statuses), deadline);
       }
-    }
-    return parts;
+      deleted += last;
+    } while (last > 0 && deleted < limit);
+    return deleted;
   }
 
   private <T extends @Nullable Object> T write(Operation<T> operation, Deadline deadline) {

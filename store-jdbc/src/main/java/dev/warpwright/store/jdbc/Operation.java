@@ -287,6 +287,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
     return new RunRow.Origin(
         started.drivenBy(),
         started.idempotencyKey().orElse(null),
+        started.childOf().orElse(null),
         createdNanos,
         started.metadata());
   }

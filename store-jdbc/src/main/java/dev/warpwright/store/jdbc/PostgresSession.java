@@ -133,16 +133,18 @@ final class PostgresSession extends JournalSession {
       "WITH fence AS MATERIALIZED (SELECT 1 FROM ww_worker WHERE id = ? AND epoch = COALESCE(?,"
           + " epoch) FOR KEY SHARE) INSERT INTO ww_run (tenant, user_id, namespace, run_id,"
           + " agent_id, idempotency_key, status, sequence, due_nanos, worker, owner, owner_epoch,"
-          + " created_nanos, updated_nanos, claims, problem, signals) SELECT x.tenant, x.user_id,"
+          + " created_nanos, updated_nanos, claims, problem, signals, parent_run_id)"
+          + " SELECT x.tenant, x.user_id,"
           + " x.namespace, x.run_id, x.agent_id, x.key, x.status, x.sequence, NULLIF(x.due_nanos, "
           + NEVER
           + "), x.worker, x.owner, x.owner_epoch, x.created_nanos, x.updated_nanos, x.claims,"
-          + " x.problem, x.signals FROM fence CROSS JOIN unnest(?::text[], ?::text[], ?::text[],"
-          + " ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[],"
-          + " ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[], ?::text[]) AS"
-          + " x (tenant, user_id, namespace, run_id, agent_id, key, status, sequence, due_nanos,"
-          + " worker, owner, owner_epoch, created_nanos, updated_nanos, claims, problem, signals)"
-          + " ON CONFLICT DO NOTHING RETURNING id, tenant, user_id, namespace, run_id";
+          + " x.problem, x.signals, x.parent FROM fence CROSS JOIN unnest(?::text[], ?::text[],"
+          + " ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[],"
+          + " ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::int[], ?::text[],"
+          + " ?::text[], ?::text[]) AS x (tenant, user_id, namespace, run_id, agent_id, key,"
+          + " status, sequence, due_nanos, worker, owner, owner_epoch, created_nanos,"
+          + " updated_nanos, claims, problem, signals, parent) ON CONFLICT DO NOTHING RETURNING id,"
+          + " tenant, user_id, namespace, run_id";
 
   private static final String EVENT_COLUMNS =
       "run, sequence, append_id, type, version, writer, epoch, time_nanos, codec, body";
@@ -734,6 +736,7 @@ final class PostgresSession extends JournalSession {
     setInts(insertRuns, 17, rows, slot -> slot.row.claims());
     setTexts(insertRuns, 18, rows, slot -> slot.row.problem());
     setTexts(insertRuns, 19, rows, slot -> slot.row.signals());
+    setTexts(insertRuns, 20, rows, slot -> origin(slot).parent());
     try (ResultSet row = insertRuns.executeQuery()) {
       while (row.next()) {
         RunKey run = ListQuery.readKey(row, 2);

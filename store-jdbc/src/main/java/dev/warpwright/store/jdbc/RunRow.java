@@ -51,10 +51,15 @@ record RunRow(
     ELSEWHERE
   }
 
-  /** What of a row is written once. */
+  /**
+   * What of a row is written once.
+   *
+   * @param parent the id of the run that it is a child of
+   */
   record Origin(
       String agentId,
       @Nullable String idempotencyKey,
+      @Nullable String parent,
       long createdNanos,
       Map<String, String> metadata) {}
 

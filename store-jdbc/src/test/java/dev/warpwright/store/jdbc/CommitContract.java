@@ -325,7 +325,7 @@ abstract class CommitContract {
   }
 
   @Test
-  @Tag("A128")
+  @Tag("A151")
   void progress_forgets_claims_and_problem_and_sets_where_the_run_stands() {
     RunKey run = run(1);
     store.release(run, create(run));

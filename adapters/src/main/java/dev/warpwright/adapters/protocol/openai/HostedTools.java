@@ -25,7 +25,6 @@ final class HostedTools {
           "computer_call",
           "custom_tool_call",
           "local_shell_call",
-          "mcp_approval_request",
           "shell_call");
 
   /** Tools of which the same holds, and those that the program itself runs. */

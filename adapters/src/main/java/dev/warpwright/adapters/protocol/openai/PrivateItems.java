@@ -5,6 +5,7 @@ import dev.warpwright.adapters.wire.PartName;
 import dev.warpwright.json.StrictJson;
 import dev.warpwright.model.Json;
 import dev.warpwright.model.Part;
+import dev.warpwright.model.ProviderApproval;
 import dev.warpwright.model.ProviderState;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,6 +71,20 @@ final class PrivateItems {
     return take(null);
   }
 
+  /**
+   * Takes the items so far and one more, by which the provider asks for an approval. Reasoning that
+   * cannot be replayed is left out of it: what is asked must not be lost.
+   *
+   * @param request the item
+   * @param asked what it asks
+   * @return them as one piece
+   */
+  ProviderState asking(JsonNode request, ProviderApproval asked) {
+    items.removeIf(item -> !canBeReplayed(item));
+    items.add(request);
+    return take(null).orElseThrow().asking(asked);
+  }
+
   private Optional<ProviderState> take(@Nullable String follower) {
     if (items.isEmpty()) {
       return Optional.empty();
@@ -93,7 +108,7 @@ final class PrivateItems {
         || !item.path("content").isEmpty();
   }
 
-  private static boolean isReasoning(JsonNode item) {
+  static boolean isReasoning(JsonNode item) {
     return item.path("type").asString("").equals("reasoning");
   }
 
@@ -111,8 +126,12 @@ final class PrivateItems {
     JsonNode piece = StrictJson.read(state.data().text());
     String before = piece.path("before").asString("");
     boolean parted = !before.isEmpty() && !before.equals(PartName.of(next));
-    return parted || !(piece.path("items") instanceof ArrayNode kept)
-        ? List.of()
-        : List.copyOf(kept.values());
+    if (parted || !(piece.path("items") instanceof ArrayNode kept)) {
+      return List.of();
+    }
+    return state
+        .approval()
+        .map(asked -> ApprovalItems.answered(kept, asked))
+        .orElseGet(() -> List.copyOf(kept.values()));
   }
 }

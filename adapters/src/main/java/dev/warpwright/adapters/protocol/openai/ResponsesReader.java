@@ -51,6 +51,10 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
         case "message" -> refused |= addTexts(item.path("content"), said);
         case "function_call" ->
             said.add(calls.next(item.path("call_id"), item.path("name"), item.path("arguments")));
+        case ApprovalItems.REQUEST -> {
+          parts.add(items.asking(item, ApprovalItems.read(item, failures, answer.headers())));
+          continue;
+        }
         default -> {
           items.add(item);
           continue;
@@ -67,7 +71,7 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
     Message message = new Message(Role.ASSISTANT, parts);
     return new ModelResponse(
         message,
-        reason(body, refused, !message.toolCalls().isEmpty()),
+        reason(body, refused, message),
         usage(body.path("usage")),
         failures.requestId(answer.headers()));
   }
@@ -94,17 +98,24 @@ record ResponsesReader(Failures failures, String modelId, ModelCall call)
     return refused;
   }
 
-  /** The status, and of an incomplete answer what cut it. */
-  private static FinishReason reason(JsonNode body, boolean refused, boolean asksForTools) {
+  /**
+   * The status, and of an incomplete answer what cut it. One that only asks for approvals has not
+   * come to its end.
+   */
+  private static FinishReason reason(JsonNode body, boolean refused, Message message) {
     @Nullable String status = CallReader.text(body.path("status"));
     @Nullable String why = CallReader.text(body.path("incomplete_details").path("reason"));
     FinishReason reason = FinishReasons.read(why == null ? status : why);
     if (refused) {
       return new FinishReason(Kind.REFUSAL, reason.raw());
     }
-    return asksForTools && reason.kind() == Kind.STOP
-        ? new FinishReason(Kind.TOOL_CALLS, reason.raw())
-        : reason;
+    if (reason.kind() != Kind.STOP) {
+      return reason;
+    }
+    if (!message.toolCalls().isEmpty()) {
+      return new FinishReason(Kind.TOOL_CALLS, reason.raw());
+    }
+    return message.approvals().isEmpty() ? reason : new FinishReason(Kind.PAUSED, reason.raw());
   }
 
   /** A failure must not repeat what the provider's own tools may have done already. */
