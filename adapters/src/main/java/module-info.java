@@ -1,6 +1,6 @@
 /** The providers' wire protocols over the JDK's HTTP client, and the scripted model for tests. */
 @org.jspecify.annotations.NullMarked
-@SuppressWarnings("requires-automatic") // both optional
+@SuppressWarnings({"requires-automatic", "module"}) // both optional; built before mcp
 module dev.warpwright.adapters {
   requires static com.google.api.client;
   requires static com.google.auth;
@@ -18,4 +18,8 @@ module dev.warpwright.adapters {
   exports dev.warpwright.adapters.openai;
   exports dev.warpwright.adapters.scripted;
   exports dev.warpwright.adapters;
+  exports dev.warpwright.adapters.http to
+      dev.warpwright.mcp;
+  exports dev.warpwright.adapters.wire to
+      dev.warpwright.mcp;
 }

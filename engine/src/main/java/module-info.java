@@ -23,5 +23,6 @@ module dev.warpwright.engine {
   exports dev.warpwright.tool;
   exports dev.warpwright.json to
       dev.warpwright.adapters,
+      dev.warpwright.mcp,
       dev.warpwright.store.jdbc;
 }

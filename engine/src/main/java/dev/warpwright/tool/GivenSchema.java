@@ -82,7 +82,8 @@ final class GivenSchema implements Shape {
       addNames(node, true, declared);
       Schema schema = registry().getSchema(node);
       schema.initializeValidators();
-      schema.validate(StrictJson.mapper().createObjectNode(), GivenSchema::bound);
+      BoundedPattern.within(
+          () -> schema.validate(StrictJson.mapper().createObjectNode(), GivenSchema::bound));
       return new GivenSchema(schema, declared);
     } catch (InvalidRequestException e) {
       throw e;
@@ -119,6 +120,7 @@ final class GivenSchema implements Shape {
         SchemaRegistryConfig.builder()
             .formatAssertionsEnabled(true)
             .locale(Locale.ROOT)
+            .regularExpressionFactory(BoundedPattern::of)
             .pathType(PathType.JSON_POINTER)
             .build();
     return SchemaRegistry.withDefaultDialect(
@@ -177,14 +179,18 @@ final class GivenSchema implements Shape {
     }
     JsonNode plain = withPlainIntegers(node);
     try {
-      schema.validate(
-          plain,
-          context -> {
-            bound(context);
-            context.setErrors(new Errors(plain, walk));
-          });
+      BoundedPattern.within(
+          () ->
+              schema.validate(
+                  plain,
+                  context -> {
+                    bound(context);
+                    context.setErrors(new Errors(plain, walk));
+                  }));
     } catch (FullException e) {
       // enough is known
+    } catch (BoundedPattern.ExceededException e) {
+      walk.report("takes too much to be matched with the schema's patterns");
     } catch (ValidationLimitExceededException e) {
       walk.report("takes more than " + MAX_STEPS + " steps to check");
     } catch (JacksonException e) {

@@ -98,8 +98,8 @@ public final class JsonType<T> {
    *
    * <p>The schema may be of JSON Schema 2020-12, which is assumed, or of an earlier draft that its
    * {@code $schema} names; {@code format} is checked. References reach only into the schema itself
-   * and the standard's own documents: nothing is fetched. The time that a {@code pattern} takes on
-   * hostile text is not bounded here: patterns are the program's to choose.
+   * and the standard's own documents: nothing is fetched. A check is bounded, also where a {@code
+   * pattern} would take years on hostile text: then the value is invalid.
    *
    * @param schema the schema, an object
    * @return the bridge

@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * Something that a model can ask the program to do.
  *
  * <p>The input is typed by a record, from which the schema for the model is derived and against
- * which each input is checked. The {@link EffectClass} says what running it twice would mean.
+ * which each input is checked; or it is JSON under a schema that is given. The {@link EffectClass}
+ * says what running it twice would mean.
  *
  * {@snippet :
  * record Refund(String orderId, BigDecimal amount) {}
@@ -129,6 +130,33 @@ public final class Tool {
       EffectClass effect,
       ToolFunction<? super I> function) {
     return builder(name, description, input, MethodHandles.publicLookup(), effect, function);
+  }
+
+  /**
+   * Begins a tool whose input is JSON that a schema given by hand describes, for tools that are not
+   * known before the program runs.
+   *
+   * @param name 1 to 64 characters of {@code [A-Za-z0-9_-]}
+   * @param description what it does and when to use it, for the model
+   * @param schema the JSON Schema of the input, as {@link JsonType#ofSchema} takes it
+   * @param effect what running it twice would mean
+   * @param function what it does
+   * @return a builder
+   * @throws InvalidRequestException if the name or the schema breaks a rule
+   */
+  public static Builder<Json> builder(
+      String name,
+      String description,
+      Json schema,
+      EffectClass effect,
+      ToolFunction<? super Json> function) {
+    return new Builder<>(
+        name,
+        description,
+        JsonType.ofSchema(schema),
+        MethodHandles.publicLookup(),
+        effect,
+        function);
   }
 
   /**

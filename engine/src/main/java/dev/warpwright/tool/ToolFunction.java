@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a tool does.
  *
- * @param <I> the input, a record
+ * @param <I> the input: a record, or {@code Json} under a given schema
  */
 @FunctionalInterface
 public interface ToolFunction<I> {

@@ -26,6 +26,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reading JSON into records, and what is said of JSON that is refused. */
 class JsonTypeReadTest {
@@ -493,6 +496,27 @@ class JsonTypeReadTest {
     assertEquals(
         List.of("$[entry 2][1] breaks const at #/additionalProperties/items/const of the schema"),
         type.violations(json("{'a':[],'secret':[1,'hidden']}")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"^(a+)+$", "(a|aa)+$", "^(a|b|ab)*c$"})
+  @Timeout(60)
+  void aPatternThatWouldTakeYearsMakesTheValueInvalid(String pattern) {
+    JsonType<Json> type =
+        JsonType.ofSchema(
+            json("{'properties':{'s':{'pattern':'" + pattern + "'},'t':{'pattern':'^a*$'}}}"));
+    assertEquals(
+        List.of("$ takes too much to be matched with the schema's patterns"),
+        type.violations(json("{'s':'" + "a".repeat(50_000) + "!'}")));
+    assertEquals(List.of(), type.violations(json("{'t':'" + "a".repeat(1_000_000) + "'}")));
+  }
+
+  @Test
+  void aPatternThatIsNestedTooDeeplyIsRefused() {
+    String pattern = "(".repeat(100_000) + ")".repeat(100_000);
+    assertThrows(
+        InvalidRequestException.class,
+        () -> JsonType.ofSchema(json("{'pattern':'" + pattern + "'}")));
   }
 
   @Test

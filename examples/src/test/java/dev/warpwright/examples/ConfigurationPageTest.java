@@ -20,6 +20,7 @@ import dev.warpwright.control.RetryPolicy;
 import dev.warpwright.control.TargetMetrics;
 import dev.warpwright.examples.ConfigurationPage.Row;
 import dev.warpwright.flow.FailurePolicy;
+import dev.warpwright.mcp.McpServer;
 import dev.warpwright.model.InvalidRequestException;
 import dev.warpwright.model.ToolChoice;
 import dev.warpwright.run.RunScope;
@@ -150,7 +151,8 @@ final class ConfigurationPageTest {
   @Test
   void every_type_with_settings_has_a_section() throws Exception {
     Set<String> found = new TreeSet<>();
-    for (Class<?> module : List.of(Gateway.class, OpenAi.class, JdbcRunStore.class)) {
+    for (Class<?> module :
+        List.of(Gateway.class, OpenAi.class, McpServer.class, JdbcRunStore.class)) {
       for (Class<?> type : classesBeside(module)) {
         if (Modifier.isPublic(type.getModifiers()) && mayHaveSettings(type)) {
           found.add(title(type));

@@ -35,6 +35,7 @@ import dev.warpwright.flow.FailurePolicy;
 import dev.warpwright.flow.Flow;
 import dev.warpwright.flow.FlowRequest;
 import dev.warpwright.flow.Flows;
+import dev.warpwright.mcp.McpServer;
 import dev.warpwright.model.ModelCapabilities;
 import dev.warpwright.model.Money;
 import dev.warpwright.model.Route;
@@ -113,6 +114,9 @@ final class Knobs {
     types.put("Vendor.Builder", vendor());
     types.put("Anthropic.Builder", anthropic());
     types.put("Bedrock.Builder", bedrock());
+    types.put("McpServer.Builder", mcp());
+    types.put("McpServer.HttpBuilder", mcpOverHttp());
+    types.put("McpServer.StdioBuilder", mcpProcess());
     types.put("JdbcRunStore.Builder", jdbc());
     types.put("JdbcBudgetStore.Builder", jdbcBudget());
     types.put("JdbcAdmission.Builder", jdbcAdmission());
@@ -487,6 +491,44 @@ final class Knobs {
             .field("beta/1", "betas")
             .read("thinkingBudget/1", Knobs::thinking)
             .read("adaptiveThinking/0", Knobs::thinking));
+  }
+
+  private static McpServer.HttpBuilder mcpServer() {
+    return McpServer.http(URI.create("http://localhost:1/mcp"));
+  }
+
+  private static List<Knob> mcp() {
+    return Knob.ofBuilder(
+        McpServer.Builder.class,
+        Knobs::mcpServer,
+        builder -> {}, // every setting is checked when it is set
+        new Knob.Defaults()
+            .read("prefix/1", builder -> Knob.setValueOf(builder, "prefix").equals("") ? null : "")
+            .field("rename/2", "names")
+            .field("effect/2", "effects"));
+  }
+
+  private static List<Knob> mcpOverHttp() {
+    return Knob.ofBuilder(
+        McpServer.HttpBuilder.class,
+        Knobs::mcpServer,
+        builder -> {},
+        new Knob.Defaults()
+            .read("bearer/1", builder -> Knob.valueOf(settings(builder), "authorization"))
+            .read("tokens/1", builder -> Knob.valueOf(settings(builder), "authorization"))
+            .read("header/2", builder -> Knob.valueOf(settings(builder), "headers"))
+            .read("connectTimeout/1", builder -> Knob.valueOf(settings(builder), "CONNECT_TIMEOUT"))
+            .read("httpClient/1", builder -> Knob.valueOf(settings(builder), "httpClient"))
+            .read("allowCleartext/0", builder -> Knob.valueOf(settings(builder), "allowCleartext"))
+            .read("publicHostsOnly/0", builder -> Knob.valueOf(settings(builder), "onlyPublic")));
+  }
+
+  private static List<Knob> mcpProcess() {
+    return Knob.ofBuilder(
+        McpServer.StdioBuilder.class,
+        () -> McpServer.stdio("server"),
+        builder -> {},
+        new Knob.Defaults());
   }
 
   private static Object settings(Object builder) {

@@ -6,6 +6,8 @@ public enum BodyType {
   JSON("application/json", "JSON"),
   /** Server-sent events. */
   EVENTS("text/event-stream", "text/event-stream"),
+  /** One JSON value or server-sent events, as the server chooses; read while it comes. */
+  JSON_OR_EVENTS("application/json, text/event-stream", "JSON or text/event-stream"),
   /** Lines of JSON. */
   LINES("application/x-ndjson", "application/x-ndjson"),
   /** Amazon's binary events. */
@@ -33,6 +35,7 @@ public enum BodyType {
   boolean matches(String contentType) {
     return switch (this) {
       case JSON -> isJson(contentType);
+      case JSON_OR_EVENTS -> isJson(contentType) || contentType.equals(EVENTS.accept);
       case LINES -> contentType.equals(accept) || isJson(contentType);
       case EVENTS, BINARY_EVENTS -> contentType.equals(accept);
     };

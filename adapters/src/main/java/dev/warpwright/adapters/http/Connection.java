@@ -93,6 +93,59 @@ public final class Connection implements AutoCloseable {
     return authorized(uri, body, all -> streams.post(uri, all, body, expected, opening));
   }
 
+  /**
+   * As {@link #stream(String, byte[], BodyType, StreamExchange.Opening)}, with headers that are of
+   * this request alone.
+   *
+   * @param <T> what the answer is read into
+   * @param path what is added to the base URL; empty, or begins with a slash
+   * @param more the headers, checked; none that proves the right
+   * @param body JSON
+   * @param expected what the answer comes as
+   * @param opening makes what reads the answer
+   * @return what the reader returned
+   * @throws ProviderException if the call failed
+   * @throws InterruptedException if the thread was interrupted, or the reader threw it; the
+   *     connection is closed
+   */
+  public <T> T stream(
+      String path,
+      Map<String, String> more,
+      byte[] body,
+      BodyType expected,
+      StreamExchange.Opening<T> opening)
+      throws InterruptedException {
+    URI uri = resolve(path);
+    return authorized(
+        uri, body, all -> streams.post(uri, with(more, all), body, expected, opening));
+  }
+
+  /**
+   * Sends a DELETE; what comes of it does not matter, unless it fails.
+   *
+   * @param path what is added to the base URL; empty, or begins with a slash
+   * @param more headers of this request alone, checked
+   * @throws ProviderException if the server refused it or did not answer
+   * @throws InterruptedException if the thread was interrupted; the connection is closed
+   */
+  public void delete(String path, Map<String, String> more) throws InterruptedException {
+    URI uri = resolve(path);
+    authorized(
+        uri,
+        new byte[0],
+        all -> {
+          streams.delete(uri, with(more, all));
+          return "";
+        });
+  }
+
+  private static Map<String, String> with(Map<String, String> more, Map<String, String> all) {
+    Map<String, String> together = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    together.putAll(more);
+    together.putAll(all);
+    return together;
+  }
+
   /** Sends a request with all its headers. */
   @FunctionalInterface
   private interface Sending<T> {

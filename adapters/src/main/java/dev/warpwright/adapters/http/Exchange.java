@@ -52,13 +52,30 @@ final class Exchange {
   <T> T post(
       URI uri, Map<String, String> headers, byte[] body, BodyType expected, Reading<T> reading)
       throws InterruptedException {
-    HttpRequest request = request(uri, headers, body, expected);
+    HttpRequest request = posting(uri, headers, body, expected);
     try (Transport.Lease lease = lease()) {
       HeldBody held = new HeldBody(head -> whole(head, expected));
       try {
         HttpResponse<ReceivedBody> response = send(lease, request, held);
         requireAnswer(response, expected);
         return reading.read(response);
+      } finally {
+        held.release();
+      }
+    }
+  }
+
+  /** Sends a DELETE; only its status counts. */
+  void delete(URI uri, Map<String, String> headers) throws InterruptedException {
+    HttpRequest request = request(uri, headers).DELETE().build();
+    try (Transport.Lease lease = lease()) {
+      HeldBody held = new HeldBody(head -> null);
+      try {
+        HttpResponse<ReceivedBody> response = send(lease, request, held);
+        if (response.statusCode() >= 400) {
+          throw failures.status(
+              response.statusCode(), response.headers(), errorBody(response.body()));
+        }
       } finally {
         held.release();
       }
@@ -78,19 +95,23 @@ final class Exchange {
     return lease;
   }
 
-  private static HttpRequest request(
+  private static HttpRequest posting(
       URI uri, Map<String, String> headers, byte[] body, BodyType expected) {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(uri)
-            .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-            .header("Content-Type", "application/json")
-            .header("Accept", expected.accept());
+    return request(uri, headers)
+        .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+        .header("Content-Type", "application/json")
+        .header("Accept", expected.accept())
+        .build();
+  }
+
+  private static HttpRequest.Builder request(URI uri, Map<String, String> headers) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri);
     headers.forEach(request::header);
     if (uri.getScheme().equalsIgnoreCase("http")) {
       // Else the JDK offers an upgrade to HTTP/2, at which local model servers drop the body.
       request.version(HttpClient.Version.HTTP_1_1);
     }
-    return request.build();
+    return request;
   }
 
   private HttpResponse<ReceivedBody> send(Transport.Lease lease, HttpRequest request, HeldBody held)

@@ -103,6 +103,11 @@ public final class StreamExchange {
     return exchange.post(uri, headers, body, expected, answer -> read(answer, opening));
   }
 
+  /** Sends a DELETE and passes over the body of what comes back. */
+  void delete(URI uri, Map<String, String> headers) throws InterruptedException {
+    exchange.delete(uri, headers);
+  }
+
   private <T> T read(HttpResponse<ReceivedBody> answer, Opening<T> opening)
       throws InterruptedException {
     HttpHeaders headers = answer.headers();

@@ -64,7 +64,7 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
       Failures failures,
       StreamingModel.Events events,
       Function<HttpHeaders, StreamReader> protocol) {
-    return of(failures, events, SseReader::new, protocol);
+    return of(failures, events, Framing::events, protocol);
   }
 
   /**
@@ -79,7 +79,7 @@ public final class EventStream implements StreamExchange.Body<ModelResponse> {
       Failures failures,
       StreamingModel.Events events,
       Function<HttpHeaders, StreamReader> protocol) {
-    return of(failures, events, NdjsonReader::new, protocol);
+    return of(failures, events, Framing::lines, protocol);
   }
 
   /**

@@ -15,6 +15,24 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Framing {
   /**
+   * The framing of server-sent events. An event and a line have at most 1 048 576 characters each.
+   *
+   * @return one for one stream
+   */
+  static Framing events() {
+    return new SseReader();
+  }
+
+  /**
+   * The framing of newline-delimited JSON. A line has at most 1 048 576 characters.
+   *
+   * @return one for one stream
+   */
+  static Framing lines() {
+    return new NdjsonReader();
+  }
+
+  /**
    * Takes the next bytes.
    *
    * @param bytes a buffer that stays as it is until {@link #next()} has returned null
