@@ -22,6 +22,7 @@ import tools.jackson.databind.JsonNode;
 /** A server over Streamable HTTP, which answers requests with one message or with events. */
 final class FakeHttpServer extends FakeServer {
   private final Wire wire;
+  private volatile boolean keepsConnections = true;
   private final ServerSocket listening;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final Set<String> sessions = ConcurrentHashMap.newKeySet();
@@ -130,8 +131,15 @@ final class FakeHttpServer extends FakeServer {
     }
     boolean served = serve(message, new Response(client, headers));
     if (!served || !message.has("id") || !message.has("method")) {
-      write(client, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+      write(client, "HTTP/1.1 202 Accepted\r\n" + lasting() + "Content-Length: 0\r\n\r\n");
     }
+    if (!keepsConnections) {
+      client.close();
+    }
+  }
+
+  private String lasting() {
+    return keepsConnections ? "" : "Connection: close\r\n";
   }
 
   private static void write(Socket client, String text) throws IOException {
@@ -144,17 +152,21 @@ final class FakeHttpServer extends FakeServer {
     rawAnswers.put(method, bytes);
   }
 
+  /** Closes each connection behind its answer, and says so: the client keeps none. */
+  FakeHttpServer keepingNoConnections() {
+    keepsConnections = false;
+    return this;
+  }
+
   /** How many sessions were begun. */
   int begun() {
     return begun.get();
   }
 
+  /** Keeps its connections: a call that meets one that is just being closed is another matter. */
   @Override
-  void restart() throws IOException {
+  void restart() {
     sessions.clear();
-    for (Socket client : open) {
-      client.close();
-    }
   }
 
   @Override
@@ -211,6 +223,7 @@ final class FakeHttpServer extends FakeServer {
           client,
           "HTTP/1.1 200 OK\r\n"
               + headers
+              + lasting()
               + "Content-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s"
                   .formatted(message.getBytes(StandardCharsets.UTF_8).length, message));
     }

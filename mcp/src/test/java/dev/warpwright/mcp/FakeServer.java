@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.warpwright.json.StrictJson;
 import java.io.IOException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -42,6 +44,10 @@ abstract class FakeServer implements AutoCloseable {
   }
 
   private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+
+  /** What is done with messages that were noted: what the test had said until then. */
+  private final Map<JsonNode, Script> due = Collections.synchronizedMap(new IdentityHashMap<>());
+
   private final List<JsonNode> messages = new CopyOnWriteArrayList<>();
   private final Map<String, BlockingQueue<JsonNode>> byMethod = new ConcurrentHashMap<>();
 
@@ -60,8 +66,8 @@ abstract class FakeServer implements AutoCloseable {
 
   abstract McpServer.Builder<?> client();
 
-  /** Breaks all connections off and forgets every session. */
-  abstract void restart() throws IOException;
+  /** Forgets every session. */
+  abstract void restart();
 
   final FakeServer on(String method, Script script) {
     scripts.put(method, script);
@@ -122,6 +128,10 @@ abstract class FakeServer implements AutoCloseable {
   /** Notes a message. */
   final JsonNode note(String text) {
     JsonNode message = StrictJson.read(text);
+    Script script = scripts.get(method(message));
+    if (script != null) {
+      due.put(message, script);
+    }
     messages.add(message);
     queue(method(message)).add(message);
     return message;
@@ -129,7 +139,7 @@ abstract class FakeServer implements AutoCloseable {
 
   /** Does what the test says; false if it says nothing. */
   final boolean serve(JsonNode message, Back back) throws IOException, InterruptedException {
-    Script script = scripts.get(method(message));
+    Script script = due.remove(message);
     if (script != null) {
       script.serve(message, back);
     }

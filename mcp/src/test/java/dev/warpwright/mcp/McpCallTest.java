@@ -359,7 +359,7 @@ final class McpCallTest {
 
   @Test
   void a_server_that_cannot_be_reached_any_more_has_not_acted() throws Exception {
-    FakeHttpServer server = (FakeHttpServer) FakeServer.start(Wire.HTTP_JSON);
+    FakeHttpServer server = new FakeHttpServer(Wire.HTTP_JSON).keepingNoConnections();
     try (server;
         McpServer client = server.client().connect();
         Caller caller = new Caller("act")) {

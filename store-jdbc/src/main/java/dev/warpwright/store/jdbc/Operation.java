@@ -384,6 +384,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
     final long timeNanos;
     final long appendId;
     private final long bytes;
+    private final boolean plain;
 
     AppendEvents(Append append, long appendId) {
       super(append.run(), others(append));
@@ -399,6 +400,11 @@ abstract sealed class Operation<T extends @Nullable Object> {
       }
       this.events = List.copyOf(rows);
       this.bytes = size;
+      this.plain =
+          isProgress()
+              && append.standing().signals().isEmpty()
+              && runs.size() == 1
+              && append.events().stream().noneMatch(SignalReceived.class::isInstance);
     }
 
     /** The other runs that it has to do with. */
@@ -534,10 +540,7 @@ abstract sealed class Operation<T extends @Nullable Object> {
 
     /** Whether it is an owner's progress that has nothing to do with signals, as nearly all are. */
     boolean isPlain() {
-      return isProgress()
-          && append.standing().signals().isEmpty()
-          && runs.size() == 1
-          && append.events().stream().noneMatch(SignalReceived.class::isInstance);
+      return plain;
     }
 
     private boolean isProgress() {

@@ -85,13 +85,14 @@ record RunRow(
 
   /** Names, and behind a mark, which no name begins with then, the ids of children. */
   private static @Nullable String encode(Standing standing) {
-    String text =
-        Stream.concat(
-                standing.signals().stream().map(RunRow::encode),
-                standing.children().stream().map(child -> CHILD + encode(child)))
-            .sorted()
-            .collect(Collectors.joining(" "));
-    return text.isEmpty() ? null : text;
+    if (standing.signals().isEmpty() && standing.children().isEmpty()) {
+      return null;
+    }
+    return Stream.concat(
+            standing.signals().stream().map(RunRow::encode),
+            standing.children().stream().map(child -> CHILD + encode(child)))
+        .sorted()
+        .collect(Collectors.joining(" "));
   }
 
   private static String encode(String name) {
