@@ -29,6 +29,8 @@ import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -115,11 +117,16 @@ public abstract class AdmissionControllerContract {
   }
 
   private static void awaitParked(Thread thread) {
-    while (thread.isAlive()
-        && thread.getState() != Thread.State.WAITING
-        && thread.getState() != Thread.State.TIMED_WAITING) {
+    while (thread.isAlive() && !isParked(thread)) {
       Together.letOthersRun();
     }
+  }
+
+  /** Who waits for a lock is still on the way to where it waits. */
+  private static boolean isParked(Thread thread) {
+    Thread.State state = thread.getState();
+    return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+        && !(LockSupport.getBlocker(thread) instanceof AbstractOwnableSynchronizer);
   }
 
   /** Nothing is held: as many as allowed are admitted, and no more. */
