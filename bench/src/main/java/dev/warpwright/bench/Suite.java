@@ -40,7 +40,7 @@ public final class Suite {
       java -cp benchmarks.jar dev.warpwright.bench.Suite FOLDER [WORD] [JMH options]
 
         by default       JMH alone, about 15 minutes
-        --aims [ROUNDS]  what the table of aims needs, in three rounds of less than 5 minutes each
+        --aims [ROUNDS]  what the table of aims needs, in three rounds of less than 7 minutes each
         --all            JMH, then every load program at its full length, about 2 hours
         --smoke          the same, each load program as short as it can be
         --report         measures nothing, writes the pages of the figures that are in the folder
